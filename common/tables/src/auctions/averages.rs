@@ -1,10 +1,9 @@
-//! Averages over windows of days. `record-candles` makes one text for each window of the texts of its hours, so a request reads one
-//! row.
+//! Averages over the last days. `record-candles` combines the hourly texts of each window into one text, so a request reads a single row.
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
-//! | `auctions#averages` | the window, such as `7d` | `content`; `until`: the end of the last hour in it; `minutes`: of how many minutes the sales are known |
-//! | `auctions#averages` | `built` | `changes`: how often a text of an hour was written; `seen`: its value when the windows were made; `until` |
+//! | `auctions#averages` | the window, such as `7d` | `content`; `until`: the end of the window's last hour; `minutes`: how many minutes have known sales |
+//! | `auctions#averages` | `built` | `changes`: how often an hourly text was written; `seen`: the value of `changes` when the windows were last built; `until`: the end of those windows |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -46,16 +45,17 @@ const LONGEST: Duration = DAY.saturating_mul(7);
 pub struct Averages {
     /// The end of the last hour in the window.
     pub until: UnixSeconds,
-    /// The number of minutes of the window whose sales are known.
+    /// How many minutes of the window have known sales.
     pub minutes: u32,
     /// The items that were listed or sold, sorted by id.
     pub items: Vec<(AuctionItemId, Average)>,
 }
 
-/// The averages of an item. Prices are those of one item.
+/// The averages of an item. Prices are for one item, not for a stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Average {
-    /// The average of the lowest prices at the ends of the hours in which it was listed; `None` if it was not.
+    /// The average of the lowest prices at the end of each hour. Ignores hours in which the item was not listed; `None` if it was never
+    /// listed.
     pub lowest: Option<Coins>,
     /// The sales; `None` if there were none.
     pub sold: Option<AverageSales>,
@@ -66,13 +66,13 @@ pub struct Average {
 pub struct AverageSales {
     /// The sum of the prices divided by the number of items.
     pub average: Coins,
-    /// The median of the prices of one item.
+    /// The median price of one item.
     pub median: Coins,
     /// The number of sales.
     pub sales: u32,
     /// The number of items.
     pub sold: u64,
-    /// The average of the clean items; `None` if none was sold.
+    /// The average price of clean items; `None` if no clean item was sold.
     pub clean_average: Option<Coins>,
     /// The number of sales of clean items.
     pub clean_sales: u32,
@@ -85,7 +85,7 @@ struct Content {
     sold: Vec<Option<AverageSales>>,
 }
 
-/// What is known of the windows that are written.
+/// The state of the stored windows.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct State {
     changes: Option<i64>,
@@ -96,7 +96,7 @@ struct State {
 impl State {
     fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
         let optional = |name| row.contains_key(name).then(|| integer(row, name)).transpose();
-        // If what was seen is corrupt, the windows are made again.
+        // If `seen` or `until` is corrupt, the windows are built again.
         Ok(Self {
             changes: optional(CHANGES)?,
             seen: optional(SEEN).unwrap_or_default(),
@@ -105,11 +105,11 @@ impl State {
     }
 }
 
-/// Makes the averages of all windows again if the last complete hour is another one, or if an hour has changed. `time`: every hour that
-/// ends no later is built. Returns whether it did.
+/// Rebuilds the averages of all windows if an hour has ended or changed since they were built. Every hour that ends by `time` must be built
+/// already. Returns whether the averages were rebuilt.
 ///
 /// # Errors
-/// If a part was not read or written before the deadline. The next call completes it.
+/// If a row was not read or written before the deadline. The next call completes the work.
 pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<bool, Error> {
     let until = HOURS.slot(time);
     let row = table.get(item::key(AVERAGES, BUILT)).await?;
@@ -212,11 +212,11 @@ async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Resu
     table.write("PutItem", put.send()).await.map(drop)
 }
 
-/// Returns the averages of the window; `None` if none are built. Only queries. If the read is `consistent`, which costs twice as much, they
-/// are those that were written last.
+/// Returns the averages of the window; `None` before they are first built. A `consistent` read costs twice as much and always returns the
+/// latest write. Requires only the permission `dynamodb:Query`.
 ///
 /// # Errors
-/// If the table does not answer in time, or if they are corrupt, until they are built again.
+/// If the table does not answer in time, or if the averages are corrupt. The next build replaces corrupt averages.
 pub async fn averages_of(
     table: Session<'_>,
     window: &Window,

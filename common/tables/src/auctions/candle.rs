@@ -1,27 +1,27 @@
-//! A candle: how the lowest price of an item moved during an hour or a day, and for how much it was sold.
+//! A candle: the lowest prices and the sales of an item during an hour or a day.
 
 use super::coins::Coins;
 use super::minute::{Price, Sale};
 
-/// The lowest prices of an item during an interval, of the minutes in which it was listed.
+/// The lowest prices of an item during an interval. Minutes in which the item was not listed do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed {
-    /// At the first minute.
+    /// The price at the first minute.
     pub open: Coins,
-    /// The highest.
+    /// The highest price.
     pub high: Coins,
     pub low: Coins,
-    /// At the last minute.
+    /// The price at the last minute.
     pub close: Coins,
-    /// The sum over the minutes, in hundredths of a coin.
+    /// The sum of the prices of all minutes, in hundredths of a coin.
     pub sum: u64,
     /// The number of running buy-it-now auctions at the last minute.
     pub listings: u32,
-    /// The number of minutes.
+    /// The number of minutes in which the item was listed.
     pub samples: u32,
 }
 
-/// The sales of an item during an interval. Prices are those of one item.
+/// The sales of an item during an interval. `low`, `high` and `medians` are prices of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sold {
     /// The number of sales.
@@ -34,21 +34,21 @@ pub struct Sold {
     pub low: Coins,
     /// The highest price.
     pub high: Coins,
-    /// The medians of the hours, and the number of sales of each.
+    /// The median of each hour, and the hour's number of sales.
     medians: Vec<(Coins, u32)>,
 }
 
 /// The prices and sales of an item during an interval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candle {
-    /// The lowest prices; `None` if it was not listed.
+    /// The lowest prices; `None` if the item was not listed.
     pub listed: Option<Listed>,
     /// The sales; `None` if there were none.
     pub sold: Option<Sold>,
 }
 
 impl Listed {
-    /// The lowest price of one minute.
+    /// Returns the prices of an interval of one minute.
     #[must_use]
     pub const fn of(Price { lowest, listings, .. }: Price) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Listed {
         }
     }
 
-    /// Returns the prices of this interval and a later one together.
+    /// Returns the prices of this interval and a later one, combined.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         Self {
@@ -81,8 +81,7 @@ impl Listed {
         Coins::of_hundredths(divided(self.sum, u64::from(self.samples)))
     }
 
-    /// The numbers of a row: the close, the listings and the samples; and unless all prices are the same, the sum, the open, the high and
-    /// the low.
+    /// Returns the numbers in a row: close, listings and samples. If the price changed, sum, open, high and low follow.
     fn numbers(&self) -> Vec<u64> {
         let Self { open, high, low, close, sum, listings, samples } = *self;
         let mut numbers = vec![close.hundredths(), listings.into(), samples.into()];
@@ -114,7 +113,7 @@ impl Listed {
 }
 
 impl Sold {
-    /// Returns what these sales are together; `None` without a sale.
+    /// Returns a summary of the sales; `None` if the list is empty.
     #[must_use]
     pub fn of(sales: &[&Sale]) -> Option<Self> {
         let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one()).collect();
@@ -147,7 +146,7 @@ impl Sold {
         Coins::of_hundredths(divided(self.sum.saturating_mul(100), self.sold))
     }
 
-    /// Returns the median price. That of several hours is the median of theirs, each counted as often as the hour has sales.
+    /// Returns the median price. For several hours, it is the median of the hourly medians, each weighted by the hour's number of sales.
     #[must_use]
     pub fn median(&self) -> Coins {
         let mut sorted = self.medians.clone();
@@ -165,7 +164,8 @@ impl Sold {
         self.high
     }
 
-    /// The numbers of a row: of a single sale the items and the price; otherwise also the number of sales, the median, the low and the high.
+    /// Returns the numbers in a row: the number of items and the sum. If there are several sales, their number, median, low and high
+    /// follow.
     fn numbers(&self) -> Vec<u64> {
         let mut numbers = vec![self.sold, self.sum];
         if self.sales > 1 {
@@ -192,7 +192,7 @@ impl Sold {
 }
 
 impl Candle {
-    /// Reads the text of a row or of an export. `None` if it is not a candle.
+    /// Parses the text of a row or an export; `None` if it is not a candle.
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
         let (of_listings, of_sales) = text.split_once(';').unwrap_or((text, ""));
@@ -206,7 +206,7 @@ impl Candle {
         (candle.listed.is_some() || candle.sold.is_some()).then_some(candle)
     }
 
-    /// The text of a row: the numbers of the lowest price, and after a semicolon those of the sales if there were any.
+    /// Returns the text of a row: the numbers of the lowest prices. If there were sales, a semicolon and their numbers follow.
     #[must_use]
     pub fn to_text(&self) -> String {
         let joined = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
@@ -222,7 +222,7 @@ impl Candle {
     }
 }
 
-/// The numbers between commas.
+/// Parses comma-separated numbers.
 fn numbers(text: &str) -> Option<Vec<u64>> {
     text.split(',').map(|number| number.parse().ok()).collect()
 }
@@ -234,13 +234,13 @@ pub(super) fn together<T>(one: Option<T>, later: Option<T>, both: impl Fn(T, T) 
     }
 }
 
-/// Returns the quotient, rounded to the nearest whole number. The divisor is not 0.
+/// Returns the quotient, rounded to the nearest whole number. A divisor of 0 counts as 1.
 pub(super) const fn divided(sum: u64, by: u64) -> u64 {
     let by = if by == 0 { 1 } else { by };
     sum.saturating_add(by / 2) / by
 }
 
-/// Returns the median of the prices, whose order changes; `None` without a price.
+/// Returns the median of the prices, which it reorders; `None` if the list is empty.
 pub(super) fn median(prices: &mut [Coins]) -> Option<Coins> {
     let upper = prices.len() / 2;
     let is_even = prices.len().is_multiple_of(2);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Coins(u64);
 
 impl Coins {
-    /// The price with this many hundredths of a coin.
+    /// Returns the price of this many hundredths of a coin.
     #[must_use]
     pub const fn of_hundredths(hundredths: u64) -> Self {
         Self(hundredths)
@@ -23,19 +23,19 @@ impl Coins {
         Self((stack.saturating_mul(100).saturating_add(count / 2)) / count)
     }
 
-    /// Returns the price in the middle of the two, rounded to the nearest hundredth.
+    /// Returns the average of the two prices, rounded to the nearest hundredth.
     #[must_use]
     pub const fn between(one: Self, other: Self) -> Self {
         Self(one.0.midpoint(other.0) + ((one.0 ^ other.0) & 1))
     }
 
-    /// The hundredths of a coin.
+    /// Returns the price in hundredths of a coin.
     #[must_use]
     pub const fn hundredths(self) -> u64 {
         self.0
     }
 
-    /// Returns the price in coins: the floating-point number that is nearest to the exact value.
+    /// Returns the price in coins: the floating-point number nearest to the exact value.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "prices have fewer than 53 bits")]
     pub const fn coins(self) -> f64 {

@@ -1,12 +1,12 @@
-//! An hour: the candles of all items, two texts from which averages are made, and the sales of each item (`sold.rs`).
+//! An hour: the candles of all items, two texts for the averages, and the sales of each item (`sold.rs`).
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
-//! | `auctions#sales` | the hour | `content`: the sales of the hour; `covered`: of how many milliseconds they are known; `minutes` |
-//! | `auctions#sums` | the hour | `content`: of each item the sum of the last prices of the day's hours up to this one, and how many of them have one; `minutes` |
-//! | `auctions#averages` | `built` | `changes`: how often a text of an hour was written |
+//! | `auctions#sales` | the hour | `content`: the sales of the hour; `covered`: for how many milliseconds of the hour the sales are known; `minutes` |
+//! | `auctions#sums` | the hour | `content`: for each item, the sum of its closing prices in the day's hours up to this one, and the number of these prices; `minutes` |
+//! | `auctions#averages` | `built` | `changes`: how often an hourly text was written |
 //!
-//! `minutes` is the number of minutes that a text is made of. A text with fewer never replaces one with more.
+//! `minutes` is the number of minutes that a text was built from. A text from fewer minutes never replaces a text from more.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,10 +37,10 @@ pub(super) const BUILT: &str = "built";
 pub(super) const CHANGES: &str = "changes";
 const COVERED: &str = "covered";
 
-/// What `content` is, for the log.
-const HOUR_TEXT: &str = "the text of its hour";
+/// The expected `content`, for error messages.
+const HOUR_TEXT: &str = "the text of the row's hour";
 
-/// How long the texts are kept: averages go back a week, and to the beginning of a day.
+/// How long the texts are kept. Averages need the texts of the last week, back to the beginning of its first day.
 const KEPT: Duration = Duration::from_hours(9 * 24);
 
 /// The sales of an item in an hour.
@@ -48,12 +48,12 @@ const KEPT: Duration = Duration::from_hours(9 * 24);
 pub(super) struct ItemSales {
     pub(super) all: Total,
     pub(super) clean: Total,
-    /// The price of one item of each sale.
+    /// The price of one item, for each sale.
     pub(super) prices: Vec<Coins>,
 }
 
 impl ItemSales {
-    /// `stacks`: what a text has about stacks.
+    /// `stacks`: the item's entry in `SalesText::stacks`.
     fn of(clean: &[u64], others: &[u64], stacks: Option<[(u64, u64); 2]>) -> Self {
         let [of_clean, of_others] = stacks.map_or([None; 2], |stacks| stacks.map(Some));
         let total = Total::of(clean, of_clean);
@@ -62,7 +62,7 @@ impl ItemSales {
     }
 }
 
-/// What several sales are together.
+/// The total of several sales.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Total {
     /// The sum of the prices of whole stacks, in coins.
@@ -90,13 +90,14 @@ impl Total {
     }
 }
 
-/// The sales of an hour. Prices are those of one item, sorted and in hundredths of a coin.
+/// The sales of an hour. Each price is for one item, in hundredths of a coin. The prices of an item are sorted.
 #[derive(Debug, Serialize, Deserialize)]
 struct SalesText {
     ids: Ids,
     clean: Vec<Vec<u64>>,
     others: Vec<Vec<u64>>,
-    /// If stacks were sold, the sum of their prices in coins and the number of items: of the clean ones, and of the others.
+    /// For an item that was sold in stacks: the sum of the prices in coins and the number of items, first of the clean items, then of the
+    /// others.
     stacks: Vec<Option<[(u64, u64); 2]>>,
 }
 
@@ -107,7 +108,7 @@ struct SumsText {
     hours: Vec<u32>,
 }
 
-/// The last prices of hours together.
+/// The closing prices of several hours, added up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CloseSum {
     /// Their sum, in hundredths of a coin.
@@ -132,7 +133,7 @@ impl CloseSum {
     }
 }
 
-/// The last prices of hours, by item.
+/// Closing prices by item.
 pub(super) type Sums = BTreeMap<AuctionItemId, CloseSum>;
 
 /// The sales of an hour.
@@ -141,8 +142,8 @@ pub(super) struct HourSales {
     pub(super) items: BTreeMap<AuctionItemId, ItemSales>,
 }
 
-/// Returns the candles and the texts of the hour from `start` to `end`. `minutes` are those of the hour and of the time in which its sales
-/// are listed.
+/// Returns the candles and the texts of the hour from `start` to `end`. `minutes` are the minutes of the hour and the later minutes whose
+/// lists can have its sales.
 pub(super) fn of_minutes(
     minutes: &[RecordedMinute],
     start: UnixSeconds,
@@ -168,7 +169,7 @@ pub(super) fn of_minutes(
     (candles, texts)
 }
 
-/// The sales by the ids that their items count under.
+/// Groups the sales by id. A sale counts under each of its ids.
 fn by_id<'a>(sales: &[&'a Sale]) -> BTreeMap<&'a AuctionItemId, Vec<&'a Sale>> {
     let mut sold = BTreeMap::<_, Vec<_>>::new();
     for sale in sales {
@@ -179,12 +180,12 @@ fn by_id<'a>(sales: &[&'a Sale]) -> BTreeMap<&'a AuctionItemId, Vec<&'a Sale>> {
     sold
 }
 
-/// How much of an hour is known.
+/// The recorded part of an hour.
 #[derive(Debug, Clone, Copy)]
 pub struct HourTime {
     /// The number of recorded minutes.
     pub recorded: i64,
-    /// Of how much time the sales are known.
+    /// The time for which the sales are known.
     pub covered: Duration,
 }
 
@@ -192,9 +193,9 @@ pub struct HourTime {
 #[derive(Debug)]
 pub struct HourTexts {
     sales: SalesText,
-    /// The sales of each item, one by one.
+    /// The text of each item's sales (`sold.rs`).
     sold: BTreeMap<AuctionItemId, String>,
-    /// The last price of each item that was listed, in hundredths of a coin.
+    /// The closing price of each listed item, in hundredths of a coin.
     closes: Vec<(AuctionItemId, u64)>,
     time: HourTime,
 }
@@ -210,11 +211,11 @@ impl HourTexts {
         Self { sales: sales_text(&sold_by_id), sold, closes, time }
     }
 
-    /// Writes the texts of an hour. Texts that are made of more minutes stay. The sums are made of those of the hour before, so the hours of a
-    /// day are written in order.
+    /// Writes the texts of an hour. A stored text from more minutes is kept. The sums build on the sums of the previous hour, so the hours
+    /// of a day must be written in order.
     ///
     /// # Errors
-    /// If a part was not written before the deadline. The same call completes it.
+    /// If a part was not written before the deadline. Repeating the call completes it.
     pub async fn write(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
         let HourTime { recorded, covered } = self.time;
         HourSold { minutes: recorded, items: self.sold }.write(table, hour.start).await?;
@@ -262,7 +263,7 @@ fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {
     }
 }
 
-/// Writes a text unless there is one of more minutes.
+/// Writes a text unless the stored one is from more minutes.
 async fn put<T: Serialize, const MORE: usize>(
     table: Session<'_>,
     partition: &str,
@@ -286,7 +287,7 @@ async fn put<T: Serialize, const MORE: usize>(
     table.write("PutItem", put.send()).await.map(drop)
 }
 
-/// Returns the sums of the hours from the beginning of a day until before `end`, and the number of their minutes.
+/// Returns the sums of the hours from the beginning of `day` to before `end`, and the number of minutes that they include.
 pub(super) async fn read_sums(
     table: Session<'_>,
     day: UnixSeconds,
@@ -297,7 +298,7 @@ pub(super) async fn read_sums(
         return Ok((Sums::new(), 0));
     }
     let last = UnixSeconds::new(end.get() - 1);
-    // The newest row has all; if it is corrupt, an older one has nearly all.
+    // The newest row has the sums of all hours. If it is corrupt, an older one has nearly all.
     for limit in [1, usize::MAX] {
         let query = table.query_between(SUMS, slot_key(day), slot_key(last)).consistent_read(true);
         let rows = table.rows(query.scan_index_forward(false), limit).await?;
@@ -315,13 +316,13 @@ pub(super) async fn read_sums(
     Ok((Sums::new(), 0))
 }
 
-/// Returns the sales of the hours from `first` until before `end`, and their hours, newest first.
+/// Returns the hours from `first` to before `end` with their sales, newest first.
 pub(super) async fn read_sales(
     table: Session<'_>,
     first: UnixSeconds,
     end: UnixSeconds,
 ) -> Result<Vec<(UnixSeconds, HourSales)>, Error> {
-    // The last hour may have been written a moment ago.
+    // The last hour may have been written a moment ago, so its read is consistent.
     let settled = HOURS.slot(UnixSeconds::new(end.get() - 1)).max(first);
     let mut rows = Vec::new();
     for (first, end) in [(settled, end), (first, settled)].into_iter().filter(|(first, end)| first < end) {
@@ -339,7 +340,7 @@ pub(super) async fn read_sales(
     }))
 }
 
-/// The values by id. There must be as many ids.
+/// Pairs each id with its value. Fails unless there are as many values as ids.
 fn zip<T>(ids: &Ids, values: impl Iterator<Item = T>) -> Result<BTreeMap<AuctionItemId, T>, Corrupt> {
     let known = ids.ids().ok_or(Corrupt::new(CONTENT, "a list of ids"))?;
     let number = known.len();

@@ -1,17 +1,17 @@
-//! Prices of auctions over time. Every minute, `record-auctions` writes the lowest buy-it-now prices of all items together with the
-//! list of ended auctions of the same run. A minute is one compressed text, in as many rows as its size needs:
+//! Auction prices over time. Every minute, `record-auctions` writes the lowest buy-it-now price of each item together with the list of
+//! ended auctions. A minute is one compressed text, split into as many rows as its size requires:
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
-//! | `auctions#1m#000` | `SLOT#HASH#PART`: the minute, the rank of what the run has found, the position of the row | `content` |
-//! | `auctions#1m` | the minute: the marker, written last | `hash`, `rows`, `last_updated`, `sales_since`, `sales_until` |
+//! | `auctions#1m#000` | `SLOT#HASH#PART`: the minute, the rank of the run's result, and the position of the row | `content` |
+//! | `auctions#1m` | the minute; this row is the marker, which is written last | `hash`, `rows`, `last_updated`, `sales_since`, `sales_until` |
 //! | `auctions#lowest` | `0` or `1`, the parity of the minute | `slot`, `hash`, `auctions`: the auction of each lowest price |
 //!
-//! Of two runs for the same minute, the one with the higher rank wins, whatever their order: rows of different runs are never mixed.
-//! What a killed or beaten run leaves expires. A row of auctions is overwritten two minutes later, so a reader that has found the newest
-//! marker finds the row that fits it. A run that is late replaces no row of a later minute.
+//! If two runs record the same minute, the run with the higher rank wins, whatever their order. Rows of different runs are never mixed.
+//! The rows of a run that was killed, or that did not win, expire. A row of auctions is overwritten two minutes later, so a reader of
+//! the newest marker finds the matching row. A late run never replaces a row of a later minute.
 //!
-//! Every minute stores the whole list of ended auctions. Lists overlap, so sales are counted when they are read ([`sales`]).
+//! Each minute stores the whole list of ended auctions. Lists overlap, so readers count each sale once ([`sales`]).
 
 mod averages;
 pub(crate) mod candle;

@@ -11,20 +11,20 @@ use crate::item::{Attributes, Corrupt, bytes};
 /// The attribute with a compressed text.
 pub(super) const CONTENT: &str = "content";
 
-/// The most bytes of JSON that are read: ten times those of a usual text.
+/// The maximum number of bytes of JSON that are read: ten times the usual size.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// The last level that takes less than 50 ms. The two above it save two bytes in a thousand.
+/// The highest level that takes less than 50 ms. The two levels above it save only 0.2 %.
 const LEVEL: i32 = 10;
 
-/// The base of a digit that says how many characters an id shares with the one before.
+/// The base of the digit that counts the characters shared with the previous id.
 const BASE: u32 = 36;
 const LONGEST_SHARED: usize = 35;
 
 /// Returns the compressed text.
 ///
 /// # Errors
-/// If the value cannot be written as JSON, or not compressed.
+/// If the value cannot be written as JSON or compressed.
 pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     let text = serde_json::to_vec(value)?;
     let level =
@@ -36,7 +36,7 @@ pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     Ok(compressed)
 }
 
-/// Reads a compressed text. `None` if it is corrupt.
+/// Parses a compressed text; `None` if it is corrupt.
 pub(super) fn unpack<T: DeserializeOwned>(compressed: &[u8]) -> Option<T> {
     let length = u32::from_le_bytes(*compressed.last_chunk()?) as usize;
     if length > LARGEST {
@@ -47,13 +47,13 @@ pub(super) fn unpack<T: DeserializeOwned>(compressed: &[u8]) -> Option<T> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Reads the compressed text in a row. `expected`: what it is, for the log.
+/// Reads the compressed text in a row. `expected` names the text in the error.
 pub(super) fn content<T: DeserializeOwned>(row: &Attributes, expected: &'static str) -> Result<T, Corrupt> {
     unpack(&bytes(row, CONTENT)?).ok_or(Corrupt::new(CONTENT, expected))
 }
 
-/// Sorted ids, separated by commas. Each is a digit and what follows the characters that it shares with the one before, which takes a
-/// quarter less than whole ids.
+/// Sorted ids, separated by commas. Each entry is a digit, the number of leading characters shared with the previous id, followed by
+/// the rest of the id. This takes a quarter less space than whole ids.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Ids(String);
@@ -74,7 +74,7 @@ impl Ids {
         Self(text)
     }
 
-    /// The ids. `None` if the text is corrupt.
+    /// Returns the ids; `None` if the text is corrupt.
     pub(super) fn ids(&self) -> Option<Vec<AuctionItemId>> {
         let mut before = String::new();
         let id = |part: &str| {

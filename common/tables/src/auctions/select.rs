@@ -1,12 +1,12 @@
-//! The items that a request asks for.
+//! Selects the items of a request.
 
 use common::request::auction_item_id::AuctionItemId;
 use common::routes::AuctionIds;
 
-/// An item with its position among all.
+/// An item: its position in the list of all items, its id, and its value.
 pub type Selected<'a, T> = (usize, &'a AuctionItemId, &'a T);
 
-/// Returns the items with these ids in the order of the request, and the ids of none. `items` are sorted by id.
+/// Returns the requested items in the order of the request, and the unknown ids. `items` must be sorted by id.
 #[must_use]
 pub fn select<'a, T>(
     ids: &'a AuctionIds,

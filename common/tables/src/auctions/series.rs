@@ -1,4 +1,4 @@
-//! The series of candles of auctions: its intervals, and how a row has a candle.
+//! The series of auction candles: its intervals, and the form of a candle in a row.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub const SERIES: Series = Series {
     intervals: &INTERVALS,
     parts: &[&HOURS],
     settle: Duration::from_mins(5),
-    // A sale is in a list that is recorded at most this much later.
+    // A sale appears in a list that is recorded at most this much later.
     reach: Duration::from_mins(3),
 };
 

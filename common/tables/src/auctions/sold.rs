@@ -1,11 +1,11 @@
-//! The sales of each item, one by one. `record-candles` writes them with the candles of their hour.
+//! The individual sales of each item. `record-candles` writes them with the candles of their hour.
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
-//! | `auctions#sold#SHARD` | the hour | `products`: by item the text of its sales; `minutes` |
+//! | `auctions#sold#SHARD` | the hour | `products`: the text of each item's sales; `minutes` |
 //!
-//! A text has the sales in the order of time, separated by semicolons. A sale is the milliseconds since the hour began, the price of the
-//! stack in coins, a digit (1 if buy-it-now, 2 if clean, 3 if both), and the number of items unless it is 1.
+//! A text lists the sales by time, separated by semicolons. A sale has the milliseconds since the hour began, the price of the stack in
+//! coins, a digit (1 if buy-it-now, 2 if clean, 3 if both), and the number of items unless it is 1.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -27,8 +27,8 @@ use crate::session::{Reads, Session};
 
 /// The hours with sales.
 ///
-/// The number of shards was chosen for 6,500 sales an hour: a row has about a kilobyte, so 200 of them take about 30 read units, and few
-/// write units are wasted. `tests/service/auction_prices/capacity.rs` measures it.
+/// The number of shards was chosen for 6,500 sales an hour: a row then has about a kilobyte. Reading 200 rows takes about 30 read units,
+/// and writing wastes few write units. `tests/service/auction_prices/capacity.rs` measures this.
 const SOLD: Interval = Interval {
     series: "auctions",
     name: "sold",
@@ -37,15 +37,15 @@ const SOLD: Interval = Interval {
     shards: 199,
 };
 
-/// The attribute with the number of minutes that a row is made of.
+/// The attribute with the number of minutes that a row was built from.
 pub(super) const MINUTES: &str = "minutes";
 
-/// The rows that a page reads first, and those that it reads if they have too few sales.
+/// The number of rows that a page reads first, and the number that it then reads if it has too few sales.
 const READS: [usize; 2] = [24, 176];
 
 const MILLISECONDS_OF_HOUR: i64 = 3_600_000;
 
-/// A sale of an item. Sales have the order of their times.
+/// A sale of an item. Sales are ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SoldItem {
     pub sold_at: UnixMilliseconds,
@@ -103,31 +103,31 @@ pub(super) fn text_of(sales: &[&Sale]) -> String {
     sold.into_iter().map(SoldItem::to_text).collect::<Vec<_>>().join(";")
 }
 
-/// Reads the text of an item's sales in an hour. `None` if it is not one.
+/// Parses the text of an item's sales in an hour; `None` if it is invalid.
 #[must_use]
 pub fn sold_of_text(hour: UnixSeconds, text: &str) -> Option<Vec<SoldItem>> {
     text.split(';').map(|sale| SoldItem::of_text(hour, sale)).collect()
 }
 
-/// The sales of an hour: by item the text of its sales.
+/// The sales of an hour: one text per item.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HourSold {
-    /// The number of minutes that the sales are known from.
+    /// The number of minutes that the sales were read from.
     pub minutes: i64,
     pub items: BTreeMap<AuctionItemId, String>,
 }
 
 impl HourSold {
-    /// Writes the texts. A row that is made of more minutes stays.
+    /// Writes the texts. A stored row from more minutes is kept.
     pub(super) async fn write(&self, table: Session<'_>, hour: UnixSeconds) -> Result<(), Error> {
         self.put(table, hour, "NOT (#minutes > :minutes)").await.map(drop)
     }
 
-    /// Writes the texts, and returns the number of rows that changed. A row that is made of as many minutes stays.
+    /// Writes the texts and returns the number of changed rows. A stored row from at least as many minutes is kept.
     ///
     /// # Errors
-    /// If a row was not written before the deadline. The same call completes it.
+    /// If a row was not written before the deadline. Repeating the call completes it.
     pub async fn import(&self, table: Session<'_>, hour: UnixSeconds) -> Result<usize, Error> {
         self.put(table, hour, "NOT (#minutes >= :minutes)").await
     }
@@ -175,11 +175,12 @@ impl HourSold {
 pub struct SoldPage {
     /// The sales, newest first.
     pub sales: Vec<SoldItem>,
-    /// The end of the next page, which is older and can be empty; `None` if there are no older sales.
+    /// The `before` of the next page, which is older and can be empty; `None` if there are no older sales.
     pub next_before: Option<UnixMilliseconds>,
 }
 
-/// Returns the newest sales of the item before a time, at most `limit` and those of the last one's millisecond. It reads at most 200 rows.
+/// Returns the item's newest sales before a time: at most `limit`, plus any others in the same millisecond as the last one. Reads at most
+/// 200 rows.
 ///
 /// # Errors
 /// If the table does not answer in time.

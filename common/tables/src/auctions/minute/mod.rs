@@ -1,4 +1,4 @@
-//! A minute: what one run has found.
+//! A minute: the result of one run of the recorder.
 
 pub(super) mod read;
 pub(super) mod stored;
@@ -20,7 +20,7 @@ use super::coins::Coins;
 pub struct Price {
     /// The lowest buy-it-now price of one item.
     pub lowest: Coins,
-    /// The second lowest, which may be the same; `None` with one listing.
+    /// The second lowest price, which may equal the lowest; `None` if there is only one listing.
     pub second: Option<Coins>,
     /// The number of running buy-it-now auctions.
     pub listings: u32,
@@ -29,7 +29,7 @@ pub struct Price {
 /// The prices of all items that are listed, sorted by id.
 pub type Prices = Vec<(AuctionItemId, Price)>;
 
-/// An auction that a player has won.
+/// An auction that a player won.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sale {
     pub auction: AuctionId,
@@ -58,7 +58,7 @@ impl Sale {
 /// The sales of successive lists of ended auctions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sales {
-    /// Since when the lists have every sale.
+    /// The time from which the lists have every sale.
     pub since: UnixMilliseconds,
     /// When the provider refreshed the last list.
     pub until: UnixMilliseconds,
@@ -67,8 +67,8 @@ pub struct Sales {
 }
 
 impl Sales {
-    /// Returns these sales with later ones. Those that are older than `kept` are dropped, and so is what is known of the time before a
-    /// gap between the two.
+    /// Returns these sales joined with later ones. Drops sales that are older than `kept`. If there is a gap between the two lists,
+    /// `since` is the end of the gap.
     #[must_use]
     pub fn followed_by(self, later: Self, kept: Duration) -> Self {
         let Self { since, until, mut list } = later;
@@ -83,12 +83,12 @@ impl Sales {
     }
 }
 
-/// What one run has found.
+/// The result of one run of the recorder.
 #[derive(Debug, Clone)]
 pub struct Minute {
     /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
-    /// When the run, or one before it, last read all pages; `None` if that is not known.
+    /// When this run or an earlier one last read all pages; `None` if unknown.
     pub completed_at: Option<UnixMilliseconds>,
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.

@@ -1,7 +1,7 @@
-//! Reads recorded minutes: the newest one, those of a range, and their sales.
+//! Reads recorded minutes: the newest, a range, and their sales.
 //!
-//! Lists of ended auctions overlap, and two minutes can have the same list. So a sale belongs to the time at which the auction was won, and
-//! counts once.
+//! Lists of ended auctions overlap, and two minutes can have the same list. A sale therefore counts once, at the time when the auction was
+//! won.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::session::Session;
 /// The number of minutes that are read at the same time: enough to hide the network latency.
 const CONCURRENT_READS: usize = 8;
 
-/// For how long a minute is the newest if no later one is recorded.
+/// The maximum age of a minute that [`newest`] returns.
 pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 
-/// For how long sales that could not be recorded are kept for a later minute: so much later a minute can have the sales of an hour.
+/// How long unrecorded sales are kept for a later minute. The sales of an hour can therefore be in minutes up to this long after it.
 pub const SALES_KEPT: Duration = Duration::from_mins(15);
 
 /// A minute as it was recorded.
@@ -32,7 +32,7 @@ pub const SALES_KEPT: Duration = Duration::from_mins(15);
 pub struct RecordedMinute {
     /// The minute.
     pub slot: UnixSeconds,
-    /// The rank of its result. The end of it is a hash of the content.
+    /// The rank of its result, which ends with a hash of the content.
     pub hash: String,
     /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
@@ -41,8 +41,8 @@ pub struct RecordedMinute {
     pub sales: Option<Sales>,
 }
 
-/// Reads the minute of a marker. `None` if its content is missing or corrupt, which is logged. If it `is_settled`,
-/// it is first read as it may have been a moment ago, which costs half as much.
+/// Reads the minute of a marker. Returns `None` if the content is missing or corrupt, and logs this. If the minute `is_settled`, an
+/// eventually consistent read is tried first, at half the cost.
 async fn minute_of(
     table: Session<'_>,
     marker: Marker,
@@ -68,8 +68,8 @@ async fn minute_of(
     }))
 }
 
-/// Returns the newest minute that was recorded in the ten minutes before `now`, if there is one. A minute whose rows are missing
-/// or corrupt is logged, and the one before it is returned. It needs no right but `dynamodb:Query`.
+/// Returns the newest minute recorded in the ten minutes before `now`, if there is one. If its rows are missing or corrupt, logs this and
+/// returns the minute before it. Requires only the permission `dynamodb:Query`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -84,8 +84,8 @@ pub async fn newest(table: Session<'_>, now: UnixSeconds) -> Result<Option<Recor
     Ok(None)
 }
 
-/// Returns the auctions of the lowest prices of the minute, which [`newest`] has returned, in the order of its prices. `None` if they are
-/// not known: a later minute has replaced them. There can be fewer auctions than prices. It needs no right but `dynamodb:Query`.
+/// Returns the auction of each lowest price of a minute from [`newest`], in the order of its prices. `None` if a later minute has replaced
+/// the auctions. There can be fewer auctions than prices. Requires only the permission `dynamodb:Query`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -108,8 +108,8 @@ pub async fn lowest_auctions(
     Ok(auctions.into_iter().next())
 }
 
-/// Returns the recorded minutes from `from` until before `end`, in order. They are read as settled: recorded some time ago. One whose rows are
-/// missing or corrupt is logged and left out.
+/// Returns the recorded minutes from `from` to before `end`, in order. Assumes that they were recorded some time ago. A minute with missing
+/// or corrupt rows is logged and skipped.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -125,7 +125,7 @@ pub async fn recorded_minutes(
     minutes.try_filter_map(async |minute| Ok(minute)).try_collect().await
 }
 
-/// Returns the sales in the minutes of the time from `from` until before `end`, each once.
+/// Returns the sales from `from` to before `end`, each once.
 #[must_use]
 pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Vec<&Sale> {
     let mut seen = HashSet::new();
@@ -140,7 +140,7 @@ pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) ->
         .collect()
 }
 
-/// Returns for how much of the time between the two the minutes have the sales. Times that several of them cover count once.
+/// Returns how much of the time from `from` to `end` the lists of sales cover. Overlaps count once.
 #[must_use]
 pub fn covered(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Duration {
     let periods: BTreeSet<_> = lists(minutes).map(|sales| (sales.since.get(), sales.until.get())).collect();

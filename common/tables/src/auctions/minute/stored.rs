@@ -38,18 +38,18 @@ const LAST_UPDATED: &str = "last_updated";
 const SALES_SINCE: &str = "sales_since";
 const SALES_UNTIL: &str = "sales_until";
 
-/// The most bytes of the content in a row. DynamoDB's limit of a row is 400 KiB.
+/// The maximum number of bytes of content in a row. DynamoDB limits a row to 400 KiB.
 const LARGEST_PART: usize = 300_000;
-/// The most auctions in a row, of 16 bytes each.
+/// The maximum number of auctions in a row. Each takes 16 bytes.
 pub(super) const MOST_AUCTIONS: usize = 25_000;
 
-/// The content of a minute. Values of one kind in a row compress best.
+/// The content of a minute, in columns: neighbouring values of one kind compress best.
 #[derive(Serialize, Deserialize)]
 struct Content {
     ids: Ids,
-    /// Per id the lowest price, in hundredths of a coin.
+    /// The lowest price of each id, in hundredths of a coin.
     lowest: Vec<u64>,
-    /// Per id by how much the second lowest is higher, in hundredths of a coin.
+    /// The second lowest price of each id minus the lowest, in hundredths of a coin.
     second: Vec<Option<u64>>,
     listings: Vec<u32>,
     sales: Vec<Sale>,
@@ -70,7 +70,7 @@ impl Content {
         }
     }
 
-    /// The prices; `None` if there is not one for each id.
+    /// Returns the prices; `None` if the columns have different lengths.
     fn prices(self) -> Option<Prices> {
         let ids = self.ids.ids()?;
         let are_all = [self.lowest.len(), self.second.len(), self.listings.len()] == [ids.len(); 3];
@@ -84,7 +84,7 @@ impl Content {
     }
 }
 
-/// A sale is stored without the names of its fields, its time in Unix milliseconds.
+/// A sale is stored as a list of values without field names. Its time is in Unix milliseconds.
 impl Serialize for Sale {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { auction, items, count, price, time, bin, clean } = self;
@@ -100,10 +100,10 @@ impl<'de> Deserialize<'de> for Sale {
     }
 }
 
-/// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
-/// nothing, so after a failure the same call completes it. Of two results for a minute, the same one stays in any order: the result for the
-/// minute's own event, then a result with a list of sales, the later refresh, and the later complete reading. Returns `None` if another one
-/// stays.
+/// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the call after a failure completes
+/// it. If several runs record the same minute, the result with the highest rank wins, whatever their order. The rank compares, one after
+/// the other: whether the result is for the minute's own event, whether it has a list of sales, the time of the refresh, and the time of
+/// the complete read. Returns `None` if another result wins.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
@@ -158,12 +158,12 @@ fn put_if(table: Session<'_>, row: Attributes, condition: &str, hash: &str) -> P
         .expression_attribute_values(":hash", string(hash))
 }
 
-/// Returns the rank of a result, a text in whose order results of a minute replace each other. It is the same for two runs only if both
-/// have found the same.
+/// Returns the rank of a result. If there are several results for a minute, the greatest rank wins. Ranks are compared as texts. Only equal
+/// results have the same rank.
 fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> String {
     let Minute { last_updated, completed_at, sales, .. } = minute;
     let milliseconds = |time: Option<UnixMilliseconds>| time.map_or(0, UnixMilliseconds::get).max(0);
-    // "own" is after "-" in the order of texts.
+    // "own" sorts after "-".
     let event = if filing.is_own() { "own" } else { "-" };
     let has_sales = u8::from(sales.is_some());
     let refreshed = milliseconds(Some(*last_updated));
@@ -174,7 +174,7 @@ fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> Str
         Sha256::new().chain_update(sales_since.to_be_bytes()).chain_update(sales_until.to_be_bytes());
     let digest = hasher.chain_update(content).chain_update(auctions).finalize();
     let hash = digest.iter().fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"));
-    // Nineteen digits hold every time.
+    // An `i64` has at most 19 digits.
     format!("{event}{has_sales}{refreshed:019}{completed:019}{hash}")
 }
 
@@ -188,7 +188,8 @@ fn lowest_key(slot: Slot) -> Attributes {
     item::key(LOWEST, parity(slot.start))
 }
 
-/// Returns the sort key of one of two rows, by turns: a minute leaves the auctions of the minute before in place.
+/// Returns the sort key of the row for the minute's auctions. Minutes alternate between two rows, so the auctions of the previous minute
+/// stay in place.
 pub(super) fn parity(slot: UnixSeconds) -> String {
     (slot.get() / 60).rem_euclid(2).to_string()
 }
@@ -221,7 +222,7 @@ impl Marker {
         [0, self.rows.saturating_sub(1)].map(|part| part_key(self.slot, &self.hash, part))
     }
 
-    /// Reads the joined content of all rows. `None` if it is corrupt.
+    /// Parses the joined content of all rows; `None` if it is corrupt.
     pub(super) fn read(&self, content: &[u8]) -> Option<(Prices, Option<Sales>)> {
         let mut content: Content = unpack(content)?;
         let list = std::mem::take(&mut content.sales);

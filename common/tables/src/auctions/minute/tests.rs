@@ -18,7 +18,8 @@ fn time(minute: i64) -> UnixSeconds {
     UnixSeconds::new(1_777_388_400 + 60 * minute)
 }
 
-/// A run with this many items, whose list has the sales of these auctions and was refreshed then.
+/// Returns a run with this many items. Its list has the sales of these auctions, and was refreshed at `refreshed`, in Unix
+/// milliseconds.
 fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
     let until = UnixMilliseconds::new(refreshed);
     let auction = |number: u8| AuctionId::of_bytes([number; 16]);
@@ -27,7 +28,7 @@ fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
         items: vec!["SHEEP;4".parse().unwrap(), "SHEEP;4+100".parse().unwrap()],
         count: 1.try_into().unwrap(),
         price: 3_015_293_760,
-        // The same in every list.
+        // A sale has the same time in every list.
         time: UnixMilliseconds::new(i64::from(*number) * 50_000),
         bin: true,
         clean: true,
@@ -65,13 +66,13 @@ async fn the_newest_whole_minute_is_read_with_the_auctions_that_fit_it() {
     let large = run(90_000, &[1], 1);
     let other = run(3, &[2], 2);
     put(&table, 1, &other).await;
-    assert!(put(&table, 2, &large).await.rows > 1, "in several rows");
+    assert!(put(&table, 2, &large).await.rows > 1, "the content has only one row");
     expect_newest(&table, 2, 2, &large).await;
-    // Late.
+    // A late run does not change the newest minute.
     put(&table, 0, &other).await;
     expect_newest(&table, 12, 2, &large).await;
     assert_eq!(newest(session(&table), time(13)).await.unwrap(), None);
-    // Corrupt.
+    // A minute with a missing row is skipped.
     let partition = ONE_MINUTE.partition(0);
     let parts = session(&table).query_between(&partition, slot_key(time(2)), slot_key(time(3)));
     let part = session(&table).rows(parts, 1).await.unwrap().remove(0);
@@ -87,7 +88,7 @@ async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
     let other = Filing { tick, event: Tick::of(time(-1)) };
     let without_sales = |run| Minute { sales: None, ..run };
     let completed = |at, run| Minute { completed_at: Some(UnixMilliseconds::new(at)), ..run };
-    // From the worst to the best; the first one is of another event. The numbers are those of the items.
+    // The results in ascending order of rank. Only the first is for another event. Each has a different number of items.
     let results = [
         (other, completed(9, run(1, &[1], 9_000))),
         (own, completed(9, without_sales(run(3, &[], 9_000)))),
@@ -110,11 +111,11 @@ async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
         let best = order.iter().max().unwrap();
         expect_newest(&table, 0, 0, &results[*best].1).await;
     }
-    // All at once.
+    // All results at once.
     let shared = table();
     join_all((0..results.len()).map(|result| put_result(&shared, result))).await;
     expect_newest(&shared, 0, 0, &results[results.len() - 1].1).await;
-    // Of equal results, the hash decides.
+    // If the results are otherwise equal, the hash decides.
     let mut winners = Vec::new();
     for order in [[3, 4], [4, 3]] {
         let table = table();
