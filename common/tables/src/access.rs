@@ -1,8 +1,8 @@
-//! Accounts and API keys: one row each, with the `pk` `account#NAME` or `key#ID`. The table stores only a key's digest. The
-//! index `by-account` lists the keys of an account; it follows the table after about a second. A row `request#NAME#ID` remembers for a
-//! day which key a request has issued, so that the request can be repeated.
+//! Accounts and API keys. Each has one row, with the `pk` `account#NAME` or `key#ID`. The table stores only a key's digest. The index
+//! `by-account` lists the keys of an account; it lags about a second behind the table. A row `request#NAME#ID` stores for a day which
+//! key a request issued, so that a client can repeat the request.
 //!
-//! A corrupt row is an error here and is not skipped: a request must be neither allowed nor denied by a guess.
+//! A corrupt row is an error and is not skipped: access must not be granted or denied by a guess.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::error::Error;
 use crate::item::{Attributes, Corrupt, PARTITION_KEY, TIME_TO_LIVE, integer, number, string, text};
 use crate::session::Session;
 
-/// How many rows a page has at most.
+/// The maximum number of rows in a page.
 const PAGE_ROWS: i32 = 1_000;
-/// For how long a request that issued a key is known.
+/// How long a request that issued a key is remembered.
 const REQUEST_KEPT: Duration = Duration::from_hours(24);
 
 /// The index of keys by account.
@@ -68,7 +68,7 @@ pub async fn account(table: Session<'_>, name: &AccountName) -> Result<Option<Ac
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
 pub async fn key_of_digest(table: Session<'_>, digest: &KeyDigest) -> Result<Option<KeyRecord>, Error> {
-    // The id is only a part of the digest.
+    // The id is only a part of the digest, so the whole digest is compared here.
     Ok(key(table, &digest.id()).await?.filter(|key| key.digest == *digest))
 }
 
@@ -81,7 +81,7 @@ pub async fn key(table: Session<'_>, id: &KeyId) -> Result<Option<KeyRecord>, Er
     row.map(|row| checked(table, &row, read_key(&row))).transpose()
 }
 
-/// Returns the keys of the account, revoked ones included, in no order.
+/// Returns the keys of the account, including revoked ones, in no particular order.
 ///
 /// # Errors
 /// If the table does not answer in time, or a row is corrupt.
@@ -101,21 +101,20 @@ pub fn keys_of<'a>(
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessRow {
-    /// An account.
     Account(Account),
     Key(KeyRecord),
 }
 
-/// Some accounts and keys of the table.
+/// A page of accounts and keys.
 #[derive(Debug)]
 pub struct Page {
-    /// The rows; a corrupt one is an error.
+    /// The rows. A corrupt row is an error.
     pub rows: Vec<Result<AccessRow, Error>>,
     /// The partition key after which the next page begins; `None` at the end.
     pub next: Option<String>,
 }
 
-/// Returns accounts and keys, in no order, after the row with this partition key.
+/// Returns the accounts and keys after the row with this partition key, in no particular order.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -135,7 +134,7 @@ fn request_key(name: &AccountName, request: &Label) -> String {
     format!("{REQUEST_PREFIX}{name}#{request}")
 }
 
-/// Returns the key that the request has issued last, if that was less than a day before `now`.
+/// Returns the key that the request last issued, if that was less than a day before `now`.
 ///
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
@@ -151,8 +150,8 @@ pub async fn issued_by(
     Ok((until > now.get()).then_some(key))
 }
 
-/// Notes that the request issues `key` from `now` on, if the last one is still `before`, and returns whether it did. Of two attempts at
-/// once, one has to start again.
+/// Stores `key` as the key that the request issued at `now`, if the stored key is still `before`. Returns `false` if a concurrent
+/// attempt was first; the caller then starts again.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -163,7 +162,8 @@ pub async fn note_request(
     (before, key): (Option<&KeyId>, &KeyId),
     now: UnixSeconds,
 ) -> Result<bool, Error> {
-    // An expired row may still be there. An earlier attempt of this write may have succeeded, and its response was lost.
+    // An expired row may still exist. The row already has `key` if an earlier attempt of this write succeeded but its response was
+    // lost.
     let write = table
         .put_item()
         .item(PARTITION_KEY, string(request_key(name, request)))
@@ -178,8 +178,8 @@ pub async fn note_request(
     table.write("PutItem", write.send()).await.map(|written| written.is_some())
 }
 
-/// Writes the account if the stored one is still `before`, and returns whether it did. Of two concurrent changes, the second
-/// one has to start again. The change is of the present, so payments of the past do not undo it.
+/// Writes the account if the stored one is still `before`, and returns whether it did. If another change came first, the caller must
+/// start again. The change is dated now, so payments with an earlier date do not undo it.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -202,8 +202,8 @@ pub async fn replace_account(
     table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Writes the account as a payment at the time `at` leaves it, unless the stored one was changed later, and returns whether it did.
-/// So payments can be reported repeatedly and in any order.
+/// Writes the account as changed by a payment at the time `at`, unless the stored one was changed later. Returns whether it did.
+/// Payments can therefore be reported repeatedly and in any order.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -214,7 +214,7 @@ pub async fn put_paid_account(table: Session<'_>, account: &Account, at: UnixSec
     table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// A write of the account, which was changed at this time.
+/// Returns a request that writes the account and the time of its change.
 fn put_account(table: Session<'_>, account: &Account, changed_at: UnixSeconds) -> PutItemFluentBuilder {
     let Subscription { tier, status, paid_until } = account.subscription;
     table
@@ -261,8 +261,8 @@ pub async fn complete_key(table: Session<'_>, id: &KeyId) -> Result<bool, Error>
     table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Revokes the key at the time `at`, and returns `false` if it was revoked before. The row stays, so that operators can see
-/// what happened to the key.
+/// Revokes the key at the time `at`. Returns `false` if the key does not exist or was revoked before. The row stays, so that operators
+/// can see what happened to the key.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -290,7 +290,7 @@ pub async fn expire_key(table: Session<'_>, id: &KeyId, at: UnixSeconds) -> Resu
     table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// An update that requires that the key exists and is not revoked: a revocation is final.
+/// Returns an update that fails if the key is missing or revoked: a revocation is final.
 fn update_unrevoked(table: Session<'_>, id: &KeyId) -> UpdateItemFluentBuilder {
     table
         .update_item()
@@ -369,7 +369,7 @@ fn read_key(row: &Attributes) -> Result<KeyRecord, Corrupt> {
     if is(row, PARTITION_KEY, &key_key(&key.id())) {
         Ok(key)
     } else {
-        Err(Corrupt::new(DIGEST, "the digest of the key that the row is for"))
+        Err(Corrupt::new(DIGEST, "the digest of the key in `pk`"))
     }
 }
 

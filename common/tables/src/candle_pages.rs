@@ -1,4 +1,4 @@
-//! The handler of routes with pages of candles of one product.
+//! The handler of routes that return pages of one product's candles.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A route with pages of candles.
 pub trait CandlePages: 'static {
-    /// The route. Its parameters `interval`, `before` and `limit` are those of all such routes.
+    /// The route. It has the parameters `interval`, `before` and `limit`.
     const ROUTE: &'static Route;
 
     type Candle: SeriesCandle;
@@ -33,10 +33,10 @@ pub trait CandlePages: 'static {
     /// `BAD_REQUEST` if it is missing or not allowed.
     fn id(request: &Request) -> Result<<Self::Candle as SeriesCandle>::Id, ApiError>;
 
-    /// Returns the data of the response: a page of the product's candles of the interval.
+    /// Returns the data of the response: a page of the product's candles.
     ///
     /// # Errors
-    /// If it cannot be written as JSON.
+    /// If the page cannot be written as JSON.
     fn document(
         id: &<Self::Candle as SeriesCandle>::Id,
         interval: &'static str,
@@ -44,7 +44,7 @@ pub trait CandlePages: 'static {
     ) -> serde_json::Result<Document>;
 }
 
-/// What a page depends on: the interval, the product, the end, and the limit. Without an end, the page ends now.
+/// The cache key of a page: interval, product, end and limit. Without an end, the page ends now.
 type Key<Id> = (&'static str, Id, Option<UnixSeconds>, usize);
 
 /// The handler of the route of `P`.

@@ -1,5 +1,5 @@
 //! The client for DynamoDB, with explicit timeouts and retries. By default, an unreachable endpoint would block a request for
-//! seconds, and one that does not respond would block it forever.
+//! seconds, and an unresponsive one would block it without limit.
 
 use std::time::Duration;
 
@@ -22,15 +22,16 @@ use reqwest::Url;
 
 use crate::connector;
 
-/// The variables with the endpoint of DynamoDB, and with the endpoint of every service without one of its own.
+/// The environment variable with the endpoint of DynamoDB.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+/// The environment variable with the endpoint of all services that have no separate one.
 const GENERAL_ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
 /// The timeout of one attempt. DynamoDB responds within milliseconds, so after two seconds a retry is faster than waiting.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of attempts, including the first one. Throttled requests are retried too.
+/// The maximum number of attempts, including the first one. Throttled requests are also retried.
 const ATTEMPTS: u32 = 5;
-/// The pauses between attempts double and have a random part.
+/// The pauses between attempts double and are partly random.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -61,7 +62,7 @@ pub fn is_empty_variable(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value.is_empty())
 }
 
-/// Why a tool cannot use any table.
+/// Why a tool cannot connect to DynamoDB.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// An environment variable cannot be used.
@@ -126,8 +127,8 @@ fn is_local(endpoint: &Url) -> bool {
     matches!(endpoint.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Adds a region and credentials if there are none. An emulator of DynamoDB does not check them, but the SDK sends no request
-/// without them, and would look for them on the network for seconds.
+/// Adds a region and credentials if they are missing. An emulator of DynamoDB does not check them, but the SDK sends no
+/// request without them, and would look for them on the network for seconds.
 fn with_placeholders(loader: ConfigLoader, http: SharedHttpClient) -> ConfigLoader {
     let region = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new())
         .or_else(ProfileFileRegionProvider::new())
@@ -150,6 +151,6 @@ fn with_timeouts(builder: Builder) -> Builder {
                 .with_initial_backoff(FIRST_PAUSE)
                 .with_max_backoff(LONGEST_PAUSE),
         )
-        // The timeout of an attempt covers this.
+        // The timeout of an attempt already covers stalled streams.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
 }

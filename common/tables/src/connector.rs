@@ -41,7 +41,7 @@ async fn send(client: Client, request: HttpRequest) -> Result<HttpResponse, Conn
     let body = response.bytes().await.map_err(failure)?;
     let mut converted = HttpResponse::new(status, SdkBody::from(body));
     for (name, value) in &headers {
-        // The SDK reads no header with a value that is not text.
+        // The SDK reads only headers whose values are text.
         if let Ok(value) = value.to_str() {
             converted.headers_mut().append(name.as_str().to_owned(), value.to_owned());
         }

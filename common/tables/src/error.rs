@@ -36,7 +36,7 @@ pub enum Error {
         table: String,
         /// The row's partition key.
         key: String,
-        /// What is wrong with it.
+        /// A description of the defect.
         cause: String,
     },
     /// The rows cannot be written as JSON.
@@ -67,11 +67,11 @@ impl Error {
 }
 
 impl SourceError for Error {
-    /// A table is not spared: unlike the provider, DynamoDB limits nobody for the requests of others, and a client without a stale value is
-    /// better served by a query than by a pause. This is also why the authorizer, which never has a stale value, never pauses.
+    /// Requests without a stale value do not pause. Unlike the provider, DynamoDB does not limit one client because of another, and a query
+    /// serves such a request better than a pause. The authorizer never has a stale value, so it never pauses.
     const IS_SPARED: bool = false;
 
-    /// Only the wait for a table that hangs is worth a stale value. Other failures are quick, and the next query may succeed.
+    /// Only a timeout justifies a stale value. Other failures are quick, and the next query may succeed.
     fn is_failure(&self) -> bool {
         matches!(self, Self::Timeout { .. })
     }
@@ -89,7 +89,7 @@ pub enum ResponseError {
     /// The table has failed.
     #[error(transparent)]
     Table(#[from] Error),
-    /// The table has nothing to serve.
+    /// The table has no data for the response.
     #[error(transparent)]
     Nothing(ApiError),
 }
@@ -111,7 +111,7 @@ impl From<ResponseError> for ApiError {
     }
 }
 
-/// Returns what went wrong: DynamoDB's code and message if it returned an error, otherwise everything that the client knows.
+/// Returns the cause of the error: DynamoDB's code and message if it returned an error, otherwise the error and all its sources.
 #[must_use]
 pub fn cause<E, R>(error: &SdkError<E, R>) -> String
 where

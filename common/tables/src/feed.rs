@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// What one recorder records. The recorder is the function `record-NAME`.
+/// The data of one recorder, which is the function `record-NAME`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Feed {
     /// The name, such as `bazaar`.
     pub name: &'static str,
-    /// The time between two ticks, which is that of the recorder's schedule.
+    /// The time between two ticks, as in the recorder's schedule.
     pub interval: Duration,
     /// The time from a tick to the run that records it.
     pub recorded_after: Duration,
-    /// After this time without a change of the provider's data, the feed is unhealthy; `None` if they may stay the same.
+    /// The feed is unhealthy if the provider's data stay the same for this long; `None` if they may stay the same.
     pub longest_standstill: Option<Duration>,
 }
 
@@ -58,18 +58,18 @@ pub const AUCTIONS: Feed = Feed {
 /// Every feed, in the order of `GET /v1/status`.
 pub const FEEDS: [&Feed; 5] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES, &AUCTIONS];
 
-/// How much later than planned a record can be in the table: up to a minute, because it has the time of a full minute and a schedule can
-/// begin at any second, and the 50 seconds that a run may take.
+/// The longest delay between the planned time and the record in the table: up to a minute, because ticks are full minutes and a schedule
+/// can begin at any second, and the 50 seconds that a run may take.
 const LONGEST_DELAY: Duration = Duration::from_secs(110);
 
 impl Feed {
-    /// The age of the latest record up to which the feed is healthy: one run may be missed.
+    /// The maximum age of the latest record of a healthy feed. One run may be missed.
     #[must_use]
     pub fn longest_age(&self) -> Duration {
         self.longest_pause() + self.recorded_after + LONGEST_DELAY
     }
 
-    /// The longest time between two records that is no gap: one run may be missed.
+    /// The longest time between two records that is not a gap. One run may be missed.
     #[must_use]
     pub fn longest_pause(&self) -> Duration {
         self.interval * 2

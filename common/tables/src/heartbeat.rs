@@ -1,20 +1,20 @@
-//! Heartbeats: when each feed was recorded. There is one row for each feed. `pk` is `feeds`, and `sk` the name of the feed.
+//! Heartbeats: when each feed was recorded. Each feed has one row. Its `pk` is `feeds`, and its `sk` is the name of the feed.
 //!
 //! | attribute | value |
 //! |---|---|
 //! | `first_recorded_at` | the earliest tick, in Unix seconds |
 //! | `last_recorded_at` | the latest tick |
-//! | `gaps` | the gaps between them: a list of maps with the ticks `from` and `to` on both sides, oldest first |
-//! | `recorded_minutes` | the ticks of the hour before the latest one: a number whose bit `n` stands for the tick `n` minutes before it |
-//! | `data_changed_at` | when the provider refreshed the newest data that differed, by its own clock, in Unix seconds |
+//! | `gaps` | the gaps between them, oldest first: a list of maps with the ticks `from` and `to` around each gap |
+//! | `recorded_minutes` | the ticks of the last hour: bit `n` of the number stands for the tick `n` minutes before the latest one |
+//! | `data_changed_at` | the time of the newest refresh with changed data, by the provider's clock, in Unix seconds |
 //! | `data_digest` | the digest of these data |
 //!
-//! Rows of earlier versions lack `recorded_minutes`. Then all minutes outside gaps count as recorded, so an update makes no feed unhealthy.
-//! Without the last two attributes it is not known when data have changed, which makes no feed unhealthy either.
+//! Rows of earlier versions may lack the last three attributes. Without `recorded_minutes`, all minutes outside gaps count as recorded.
+//! Without the other two, the time of the last change is unknown. Neither makes a feed unhealthy.
 //!
-//! A gap is a pause between two successive ticks that is longer than the feed allows. A tick within a gap divides it, and parts
-//! that are short enough are no gaps. So the row follows from the set of ticks, whatever their order and however often each is
-//! noted. Only the newest gaps are kept. Ticks of the present arrive at most a few minutes late, so they never meet a dropped gap.
+//! A gap is a pause between two successive ticks that is longer than the feed allows. A tick within a gap divides it; parts that are short
+//! enough are not gaps. The row depends only on the set of ticks, not on their order or repetitions. Only the newest gaps are kept. New
+//! ticks arrive at most a few minutes late, so they never fall into a dropped gap.
 
 use std::hash::Hash;
 use std::time::Duration;
@@ -38,12 +38,12 @@ const DATA_DIGEST: &str = "data_digest";
 const FROM: &str = "from";
 const TO: &str = "to";
 
-/// The number of gaps that a row keeps. One is shown; it may turn out that late ticks close it.
+/// The maximum number of gaps in a row. Only the latest is shown, but late ticks can close it.
 const MOST_GAPS: usize = 8;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The number of minutes for which a row has bits, and these bits.
+/// The number of minutes for which a row has bits.
 const HOUR: u32 = 60;
 const ALL_MINUTES: u64 = (1 << HOUR) - 1;
 
@@ -53,18 +53,18 @@ pub struct Heartbeat {
     first: UnixSeconds,
     last: UnixSeconds,
     gaps: Vec<Gap>,
-    /// The bit `n` says whether the tick `n` minutes before the latest one was recorded.
+    /// Bit `n` is set if the tick `n` minutes before the latest one was recorded.
     minutes: u64,
-    /// The newest refresh whose data differed from those before.
+    /// The newest refresh with changed data.
     changed: Option<Refresh>,
 }
 
 /// A refresh of the provider's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refresh {
-    /// When it was, by the provider's own clock.
+    /// The time of the refresh, by the provider's clock.
     at: UnixSeconds,
-    /// Equal for equal data. If two of different data are equal by chance, one change is not noticed.
+    /// Equal for equal data. If different data have the same digest by chance, the change goes unnoticed.
     digest: i64,
 }
 
@@ -72,7 +72,7 @@ impl Refresh {
     /// The refresh at this time with these data.
     #[must_use]
     pub fn of(at: UnixMilliseconds, data: &impl Hash) -> Self {
-        // Another version of the service must find the same digest.
+        // Every version of the service must compute the same digest.
         let mut hasher = crc32fast::Hasher::new();
         data.hash(&mut hasher);
         Self { at: at.into(), digest: hasher.finalize().into() }
@@ -100,7 +100,7 @@ impl Heartbeat {
         self.last
     }
 
-    /// Returns the latest period without records that later runs have not filled.
+    /// Returns the latest gap that no later run has filled.
     #[must_use]
     pub fn last_gap(&self) -> Option<Gap> {
         self.gaps.last().copied()
@@ -121,27 +121,27 @@ impl Heartbeat {
         self.first <= now.minus(MINUTE * HOUR)
     }
 
-    /// Returns when the provider refreshed the newest data that differed from those before; `None` if that is not known.
+    /// Returns the time of the newest refresh with changed data; `None` if it is unknown.
     #[must_use]
     pub fn data_changed_at(&self) -> Option<UnixSeconds> {
         self.changed.map(|refresh| refresh.at)
     }
 
-    /// Returns since when nothing has changed, if that is as long as it makes the feed unhealthy.
+    /// Returns the time of the last change of the data, if it is so long ago that the feed is unhealthy.
     #[must_use]
     pub fn unchanged_since(&self, feed: &Feed, now: UnixSeconds) -> Option<UnixSeconds> {
         let longest = feed.longest_standstill?;
         self.data_changed_at().filter(|changed_at| changed_at.plus(longest) <= now)
     }
 
-    /// Returns the heartbeat with the refresh, if that is newer and has other data. So the time never goes back, whatever the order.
+    /// Sets the refresh if it is newer than the known one and has different data. The time never goes back, whatever the order.
     fn with_refresh(self, refresh: Refresh) -> Self {
         let is_change =
             self.changed.is_none_or(|known| known.at < refresh.at && known.digest != refresh.digest);
         if is_change { Self { changed: Some(refresh), ..self } } else { self }
     }
 
-    /// Returns the heartbeat with one tick more.
+    /// Returns the heartbeat with one more tick.
     fn with(&self, tick: UnixSeconds, feed: &Feed) -> Self {
         let Self { mut first, mut last, ref gaps, minutes, changed } = *self;
         let mut gaps = gaps.clone();
@@ -206,7 +206,7 @@ impl Heartbeat {
     }
 }
 
-/// The bits of an hour and their minutes, if the latest tick is `last`.
+/// Returns the bits of the hour that ends with the latest tick `last`, each with its minute.
 fn minutes_before(last: UnixSeconds) -> impl Iterator<Item = (u64, UnixSeconds)> {
     (0..HOUR).map(move |age| (1 << age, last.minus(MINUTE * age)))
 }
@@ -229,9 +229,9 @@ fn key(feed: &Feed) -> Attributes {
     item::key(PARTITION, feed.name)
 }
 
-/// Notes that the feed was recorded at the ticks, and the refresh that was read. Returns the heartbeat, `None` without ticks. If there is a
-/// `latest` possible tick, a heartbeat that is later was not written by a recorder of the present. It is replaced, because no other tick
-/// would change it. A later refresh counts as one of that time, so that those that follow are newer.
+/// Adds the ticks at which the feed was recorded, and the refresh that was read. Returns the heartbeat; `None` if it has no tick. If
+/// `latest`, the latest possible tick, is given, a stored heartbeat after it is replaced: it is wrong, and no current tick would change it.
+/// A refresh after `latest` is dated `latest`, so that the refreshes after it are newer.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -265,11 +265,11 @@ pub(crate) async fn note(
         if table.write("PutItem", request.send()).await?.is_some() {
             return Ok(Some(after));
         }
-        // Another run of the recorder has changed the row since.
+        // Another run of the recorder has changed the row since it was read.
     }
 }
 
-/// Adds the condition that these attributes of the row are still those of `before`.
+/// Adds the condition that these attributes have the same values as in `before`.
 pub(crate) fn if_unchanged(
     request: PutItemFluentBuilder,
     before: Option<&Attributes>,
@@ -294,7 +294,7 @@ fn of_row(row: &Attributes) -> Option<Heartbeat> {
     readable(std::slice::from_ref(row), PARTITION, |row| Heartbeat::of_row(row).map(Some)).pop()
 }
 
-/// Returns the heartbeat of each feed, `None` if it was never recorded or its row is corrupt. Reads one row for each feed.
+/// Returns the heartbeat of each feed; `None` if the feed was never recorded or its row is corrupt. Reads one row per feed.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -321,7 +321,7 @@ mod tests {
         Gap { from: time(from), to: time(to) }
     }
 
-    /// The heartbeat after runs at these minutes.
+    /// Returns the heartbeat after runs at these minutes.
     fn after(feed: &Feed, minutes: &[i64]) -> Heartbeat {
         let (first, others) = minutes.split_first().unwrap();
         others.iter().fold(Heartbeat::of(time(*first)), |before, minute| before.with(time(*minute), feed))
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(heartbeat.gaps.len(), MOST_GAPS);
         assert_eq!(heartbeat.last_gap(), Some(gap(9_980, 9_990)));
         assert_eq!(heartbeat.first, time(0));
-        // A tick of the forgotten time changes nothing.
+        // A tick within a dropped gap changes nothing.
         assert_eq!(heartbeat.with(time(15), &BAZAAR), heartbeat);
         let row = heartbeat.row(&BAZAAR);
         assert!(format!("{row:?}").len() < 2_000, "{row:?}");
@@ -362,7 +362,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_order_and_the_number_of_repetitions_make_no_difference(
-            // So few that no gap is dropped in between.
+            // Few enough that no gap is dropped.
             minutes in prop::collection::vec(0..40_i64, 1..=MOST_GAPS),
             shuffled in any::<prop::sample::Index>(),
         ) {

@@ -30,7 +30,7 @@ pub trait HistoryList: 'static {
 
     type Entry: Serialize;
 
-    /// Returns the newest entries at the time `now`, at most `limit`. With `before`, those of an earlier page.
+    /// Returns the newest entries at the time `now`, at most `limit`. With `before`, returns an earlier page.
     ///
     /// # Errors
     /// If the table does not answer in time.

@@ -1,5 +1,5 @@
-//! Rows as DynamoDB stores them. A row of a history that is not of the expected shape is skipped with a warning that names
-//! its key, and does not affect the others.
+//! Rows as DynamoDB stores them. A corrupt row of a history is skipped with a warning that names its key, and does not
+//! affect other rows.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(crate) const SORT_KEY: &str = "sk";
 pub(crate) const PRODUCTS: &str = "products";
 pub(crate) const TIME_TO_LIVE: &str = "ttl";
 
-/// What is wrong with a row.
+/// The defect of a corrupt row.
 #[derive(Debug, thiserror::Error)]
 #[error("its attribute {attribute} is missing or not {expected}")]
 pub(crate) struct Corrupt {
@@ -63,7 +63,7 @@ pub(crate) fn bytes(item: &Attributes, attribute: &'static str) -> Result<Vec<u8
     Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
 }
 
-/// Returns what `read` makes of the rows, without the corrupt ones. `partition` is their partition key, for the log.
+/// Reads the rows with `read`, and leaves out the corrupt ones. `partition` is their partition key, for the log.
 pub(crate) fn readable<T>(
     rows: &[Attributes],
     partition: &str,
@@ -72,7 +72,7 @@ pub(crate) fn readable<T>(
     each_readable(rows, partition, read).into_iter().flatten().collect()
 }
 
-/// Returns what `read` makes of each row, `None` of a corrupt one.
+/// Reads each row with `read`. A corrupt row gives `None`.
 pub(crate) fn each_readable<T>(
     rows: &[Attributes],
     partition: &str,
@@ -85,7 +85,8 @@ pub(crate) fn each_readable<T>(
     rows.iter().map(read).collect()
 }
 
-/// Returns what was read of a row. If that is an error, logs it. The row's keys are for the log.
+/// Returns the value that was read from a row. Instead of an error, returns `None`, and logs the error with the row's
+/// keys.
 pub(crate) fn unless_corrupt<T>(
     read: Result<Option<T>, Corrupt>,
     partition: &str,

@@ -1,5 +1,6 @@
-//! The tables of the service in DynamoDB. The crate is apart from `common`, so that functions without a table do not link the
-//! AWS SDK. A feature of `common` would not do: cargo unifies the features of the crates that it builds together.
+//! The service's tables in DynamoDB. This crate is separate from `common`, so that functions without a table do not link the
+//! AWS SDK. A feature of `common` would not achieve this, because cargo unifies the features of the crates that it builds
+//! together.
 
 pub mod access;
 pub mod auctions;

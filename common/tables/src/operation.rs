@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{Error, cause};
 use crate::table::Table;
 
-/// The pause before the rest of a batch is sent again. It doubles each time and has a random part.
+/// The pause before the rest of a batch is sent again. It doubles each time and is partly random.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -88,7 +88,7 @@ impl<'a> Operation<'a> {
         self.failed("it was throttled, and a part is undone")
     }
 
-    /// An error that is not DynamoDB's.
+    /// Returns an error that did not come from DynamoDB.
     pub(crate) fn failed(self, cause: impl Into<String>) -> Error {
         let table = self.table.name().to_owned();
         Error::Failed { table, operation: self.name, code: None, cause: cause.into() }

@@ -1,5 +1,5 @@
-//! Queries whose rows are read from the JSON of the response ([`Row`]). The SDK signs, sends and retries them, and reads their errors,
-//! as it does for all other operations. That saves 25 % of the processor time of a request for a history of 90 days.
+//! Queries whose rows are read from the JSON of the response ([`Row`]). The SDK still signs, sends and retries the queries, and reads
+//! their errors. This saves 25 % of the processor time of a request for a history of 90 days.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,7 +48,7 @@ impl BodyTaker {
 
 /// Reads the body of a response.
 fn page_of(body: Option<&SdkBody>) -> Result<QueryPage<'_>, String> {
-    // Whole, because checking each of its strings takes longer.
+    // Checking the whole text is faster than checking each of its strings.
     let text = str::from_utf8(body.and_then(SdkBody::bytes).unwrap_or_default());
     let page = text
         .map_err(|error| error.to_string())
@@ -56,7 +56,8 @@ fn page_of(body: Option<&SdkBody>) -> Result<QueryPage<'_>, String> {
     page.map_err(|cause| format!("its response is not a page of rows: {cause}"))
 }
 
-/// Returns what `read` makes of every row that `query` finds, at most `limit` rows, in its order.
+/// Reads at most `limit` rows of `query` with `read`, and returns the results in order. Rows for which `read` returns `None` are left
+/// out.
 pub(crate) async fn read_rows<T>(
     operation: Operation<'_>,
     query: QueryFluentBuilder,
@@ -163,7 +164,7 @@ pub(crate) mod tests {
         hour.at(UnixSeconds::new(0))
     }
 
-    /// What the histories read of a row: its sort key, whether it has products, and the quote and the candle of one.
+    /// The data that histories read from a row: its sort key, whether it has products, and the quote and the candle of one product.
     type Read = (String, bool, Option<Quote>, Option<Candle>);
 
     fn read(sort_key: &str, has_products: bool, value: Option<&Value<'_>>) -> Read {
@@ -190,7 +191,7 @@ pub(crate) mod tests {
         session(table).read_rows(query(session(table)), limit, read).await.unwrap()
     }
 
-    /// Values of all types that DynamoDB has, often such as the histories store.
+    /// Values of all DynamoDB types, often in the form that the histories store.
     fn value() -> impl Strategy<Value = AttributeValue> {
         let number = || "[0-9]{1,6}(\\.[0-9]{1,2})?";
         let words = || prop::collection::hash_set("[a-z]{1,3}", 1..3);
@@ -285,7 +286,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A server that gives this response to every request.
+    /// A server that returns this response to every request.
     fn responding(body: &'static str) -> String {
         use std::io::{Read, Write};
 

@@ -1,19 +1,18 @@
-//! The runner of the recorders: functions on a schedule that record something in the table of histories. It lives here and not
-//! in `common`, because every recorder writes to a table.
+//! The runner of the recorders, which are scheduled functions that record data in the table of histories. It is here and not in `common`,
+//! because every recorder writes to a table.
 //!
-//! A recorder records the present. Most fetch data from the provider, and file it under the minute of their event. So there is one
-//! minute for each event, whatever the second at which a run begins and however long it takes. Only what was fetched too late for this
-//! minute is filed under the minute of the fetch, unless that is recorded. No client waits for recorders, so they repeat a failed fetch
-//! until there is just enough time left to write. Delays of the scheduler and of Lambda add up, so the recorder itself refuses an event
-//! that is not of the present. Only a backfill always records the minute of its event, because its provider is simulated and serves the
-//! past.
+//! A recorder records the present. Most recorders fetch data from the provider and file it under the minute of their event. Each event thus
+//! has one minute, whatever second the run begins at and however long it takes. Data that was fetched too late for this minute is filed
+//! under the minute of the fetch, unless that minute is already recorded. No client waits for recorders, so they repeat a failed fetch
+//! until just enough time is left to write. Delays of the scheduler and of Lambda add up, so the recorder itself refuses an event that is
+//! not of the present. Only a backfill always records the minute of its event, because its provider is simulated and serves the past.
 //!
-//! After each run of the present, the runner notes the heartbeat of the feed, and the recorder writes the public files that the run has
-//! changed. If a file is not written, the run has succeeded all the same, and the next one writes it. A backfill does not show that the feed is
-//! alive, and writes no files.
+//! After each run of the present, the runner updates the heartbeat of the feed, and the recorder writes the public files that the run
+//! changed. If a file cannot be written, the run still succeeds, and the next run writes the file. A backfill of the past updates no
+//! heartbeat and writes no files.
 //!
-//! A failure fails the invocation. Of a recorder of minutes, the next tick is the retry. Lambda retries the others, and finally keeps their
-//! event as a dead letter.
+//! A failure fails the invocation. Recorders that run every minute retry at the next tick. Lambda retries the others, and finally keeps
+//! their event as a dead letter.
 
 use std::error::Error as StandardError;
 use std::time::Duration;
@@ -35,24 +34,24 @@ use crate::heartbeat::{self, Heartbeat, Refresh};
 use crate::session::Session;
 use crate::table::Table;
 
-/// How far the time of an event may be from the clock, unless it is a backfill's.
+/// The maximum difference between the time of an event and the clock. It does not apply to backfills.
 const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
 
-/// How long after the minute of an event begins a fetch may end to be filed under it. The scheduler invokes a recorder at any second of
-/// the minute, and a provider may take some seconds.
+/// A fetch is filed under the minute of its event if it ends at most this long after the minute begins. The scheduler invokes a recorder at
+/// any second of the minute, and the provider may take some seconds.
 const LONGEST_DELAY: Duration = Duration::from_secs(75);
 
-/// How long before that minute a fetch may end, because clocks differ.
+/// A fetch may end this long before the minute begins, because clocks differ.
 const LARGEST_LEAD: Duration = Duration::from_secs(10);
 
-/// How much of a run is reserved for writing, before the deadline of its invocation, which is 1.5 s before Lambda's. A run of 50 s fetches
-/// until 40 s after it began.
+/// The time that is reserved for writing before the deadline of an invocation, which is 1.5 s before Lambda's. A run of 50 s can fetch for
+/// 40 s.
 const WRITING_TIME: Duration = Duration::from_millis(8_500);
 
 /// The time limit of writing the public files.
 const PUBLISHING_TIME: Duration = Duration::from_secs(8);
 
-/// The pause before a fetch is repeated. It doubles up to the longest one.
+/// The pause before a fetch is repeated. It doubles up to `LONGEST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
@@ -62,10 +61,10 @@ pub fn fetching_deadline(invocation: &Invocation) -> Instant {
     invocation.deadline().checked_sub(WRITING_TIME).unwrap_or_else(Instant::now)
 }
 
-/// Returns the result of `fetch`, which is repeated after a failure of the provider, with pauses, while there is time left to write.
+/// Returns the result of `fetch`. After a failure of the provider, repeats the fetch with pauses while there is still time to write.
 ///
 /// # Errors
-/// The last failure, or the first one for which repeating the fetch cannot help.
+/// Returns the last failure, or the first failure that a repetition cannot fix.
 pub async fn repeat<T, F>(
     invocation: &Invocation,
     fetch: impl Fn(Invocation) -> F,
@@ -91,15 +90,15 @@ where
     }
 }
 
-/// A function that records something at a tick: its state between invocations, and how it records.
+/// A function that records data at each tick. The value is its state between invocations.
 pub trait Recorder: Sized + Send + Sync + 'static {
-    /// The function's name: its crate, its binary, its folder.
+    /// The name of the function, its crate, its binary and its folder.
     const NAME: &'static str;
 
-    /// What it records.
+    /// The feed that it records.
     const FEED: &'static Feed;
 
-    /// What was recorded, for the log and for the response to a manual invocation.
+    /// The result of a run, for the log and for the response to a manual invocation.
     type Outcome: Serialize + Send;
 
     /// Builds the state, before the first event.
@@ -113,11 +112,11 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// Records what there is, and returns the tick under which it did, by `ticks`. Recording a tick twice has the same result as
+    /// Records the current data under a tick that `ticks` decides, and returns the tick. Recording a tick twice has the same result as
     /// recording it once. The provider's data is fetched for each tick and never cached.
     ///
     /// # Errors
-    /// If the tick is not recorded, or not completely. Recording it again completes it.
+    /// If the tick was not recorded completely. Recording it again completes it.
     fn record(
         &self,
         table: Session<'_>,
@@ -128,7 +127,7 @@ pub trait Recorder: Sized + Send + Sync + 'static {
     /// Writes the public files that the run has changed, if the service has public files.
     ///
     /// # Errors
-    /// If one of them is not written.
+    /// If a file is not written.
     fn publish(
         &self,
         table: Session<'_>,
@@ -145,49 +144,50 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         false
     }
 
-    /// Returns why parts of the run have failed, which it fails in the end. The other parts have their heartbeat and their files.
+    /// Returns the causes if parts of the run failed. The run then fails at its end, after the heartbeat and the files of the other parts
+    /// are written.
     fn failures(outcome: &Self::Outcome) -> &[String] {
         let _ = outcome;
         &[]
     }
 
-    /// Returns the refresh of the provider's data that the run has read; `None` if it has read none, or if they have no time.
+    /// Returns the refresh of the provider's data that the run read; `None` if the run read no data, or data without a time.
     fn refresh(outcome: &Self::Outcome) -> Option<Refresh> {
         let _ = outcome;
         None
     }
 
-    /// Returns how many rows of the provider the run has read, for the log; `None` if the recorder does not count them.
+    /// Returns the number of the provider's rows that the run read, for the log; `None` if the recorder does not count them.
     fn rows_read(outcome: &Self::Outcome) -> Option<RowsRead> {
         let _ = outcome;
         None
     }
 
-    /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
-    /// run may record what earlier ones have missed.
+    /// Returns the ticks that are certainly recorded after a run with this `tick` and `outcome`. A run may also record ticks that earlier
+    /// runs missed.
     fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
         let _ = outcome;
         vec![tick]
     }
 }
 
-/// The rows of the provider that a run has read. A filter of the log can count them, because each number is a field of its line.
+/// Counts the provider's rows in a run. Each number is a separate field of the log line, so that metric filters can read it.
 #[derive(Debug, Clone, Copy)]
 pub struct RowsRead {
-    /// Their number.
+    /// The number of rows that were read.
     pub read: usize,
     /// The number of invalid rows, which are left out.
     pub left_out: usize,
-    /// Whether these are all rows that there were, so that their share can be compared with a threshold.
+    /// Whether the run read all rows of the provider, so that the share of invalid rows can be compared with a threshold.
     pub is_complete: bool,
 }
 
-/// Says which tick it is.
+/// The ticks under which a run can file its data.
 #[derive(Debug, Clone, Copy)]
 pub enum Ticks {
-    /// The minute of the event, or that of the system's clock if it is too late for the event.
+    /// The minute of the event, or the minute of the system's clock if it is too late for the event.
     OfClock(Tick),
-    /// Always the minute of the event, which is a backfill's.
+    /// Always the minute of the event. Used by backfills.
     OfEvent(Tick),
 }
 
@@ -212,32 +212,32 @@ impl Ticks {
     }
 }
 
-/// Returns the minute under which a run for the event of a minute files what it has fetched at the time `fetched_at`.
+/// Returns the minute under which a run for `event` files data that was fetched at `fetched_at`.
 fn filed_under(event: Tick, fetched_at: UnixMilliseconds) -> Tick {
     let due = UnixMilliseconds::from(event.time());
     let is_in_time = due <= fetched_at.plus(LARGEST_LEAD) && fetched_at <= due.plus(LONGEST_DELAY);
     if is_in_time { event } else { Tick::of(fetched_at) }
 }
 
-/// The minute under which a run files what it has fetched.
+/// The minute under which a run files its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Filing {
-    /// That minute.
+    /// The minute under which the data is filed.
     pub tick: Tick,
-    /// The minute of the run's event. What is filed under another minute never replaces what the run of that minute has recorded, and
-    /// is replaced by it.
+    /// The minute of the run's event. Data that is filed under another minute never replaces data of that minute's own run, and is replaced
+    /// by it.
     pub(crate) event: Tick,
 }
 
 impl Filing {
-    /// Whether the minute is that of the event.
+    /// Whether the data is filed under the minute of its event.
     pub(crate) fn is_own(self) -> bool {
         self.tick == self.event
     }
 }
 
 impl From<Tick> for Filing {
-    /// Under the minute of the event.
+    /// Files data under the minute of the event.
     fn from(tick: Tick) -> Self {
         Self { tick, event: tick }
     }
@@ -251,7 +251,7 @@ struct ScheduledEvent {
     /// Whether to record the minute of `time`, whatever the clock shows.
     #[serde(default)]
     backfill: bool,
-    /// The current time of a backfill, if it is another one than `time`.
+    /// The current time in a backfill, if it differs from `time`.
     now: Option<UnixMilliseconds>,
 }
 
@@ -267,12 +267,12 @@ struct NotOfThePresent {
     clock: UnixSeconds,
 }
 
-/// What to record for an event.
+/// The work for an event.
 struct Due {
     ticks: Ticks,
     /// The current time.
     now: UnixMilliseconds,
-    /// Whether the tick is of the present. It is not if a backfill records the past.
+    /// Whether the tick is of the present. False if a backfill records the past.
     is_of_the_present: bool,
 }
 
@@ -287,7 +287,7 @@ impl Due {
 }
 
 impl ScheduledEvent {
-    /// Returns what to record.
+    /// Returns the work for the event.
     fn due(&self) -> Result<Due, NotOfThePresent> {
         let &Self { time, backfill, now } = self;
         let clock = if backfill { now.unwrap_or(time) } else { UnixMilliseconds::of_system_clock() };
@@ -312,7 +312,7 @@ struct RecorderResponse<T> {
 /// Runs the recorder `R` until Lambda ends the process.
 ///
 /// # Errors
-/// If the recorder cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+/// If the recorder cannot start (the log has the cause), or the Runtime API cannot be reached.
 pub fn run_recorder<R: Recorder>() -> Result<(), Error> {
     let instance = set_up(LogName::Function(R::NAME), |config| {
         let (recorder, table) = (R::new(config)?, Table::history(config)?);
@@ -324,7 +324,7 @@ pub fn run_recorder<R: Recorder>() -> Result<(), Error> {
     })
 }
 
-/// An instance of the function: the recorder, and what every invocation needs.
+/// An instance of the function: the recorder, and the state that all invocations share.
 struct Instance<R> {
     recorder: R,
     table: Table,
@@ -332,7 +332,7 @@ struct Instance<R> {
 }
 
 impl<R: Recorder> Instance<R> {
-    /// Records what is due, and then notes that the feed was recorded. A retry does both again.
+    /// Records the due tick, then updates the heartbeat and the public files. A retry repeats all of this.
     async fn record(
         &self,
         due: &Due,
@@ -364,7 +364,7 @@ impl<R: Recorder> Instance<R> {
         if failures.is_empty() { Ok((tick, recorded)) } else { Err(failures.join("; ").into()) }
     }
 
-    /// Returns what to record for the event. If it is no event of the present, logs that.
+    /// Returns the work for the event. Logs an event that is invalid or not of the present.
     fn due(payload: serde_json::Value, request_id: &str) -> Result<Due, Diagnostic> {
         let refuse = |message: &str, cause: String| {
             tracing::error!(function = R::NAME, request_id, cause, message);
@@ -455,7 +455,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs for 50 s, less the margin of the deadline, with a provider whose failures are these, and repeat, and returns when fetches began, in seconds.
+    /// Runs `repeat` in an invocation of 50 s, less the margin of the deadline. Fetches fail with these failures in turn. Returns when the
+    /// fetches began, in seconds, and the result.
     async fn fetches(failures: &[UpstreamError]) -> (Vec<u64>, Result<(), UpstreamError>) {
         let started = Instant::now();
         let now = UnixMilliseconds::new(1_777_388_400_000);
@@ -490,7 +491,7 @@ mod tests {
             let ticks: BTreeSet<_> = (0..RUNS)
                 .zip((start..).step_by(60_000))
                 .map(|(run, due)| {
-                    // Every second fetch ends at once.
+                    // Every second fetch takes no time.
                     let fetch = if run % 2 == 0 { provider } else { 0 };
                     let fetched_at = due + phase + jitters[run] + fetch;
                     filed_under(Tick::of(UnixMilliseconds::new(due)), UnixMilliseconds::new(fetched_at))

@@ -1,5 +1,5 @@
-//! Rows as they stand in the JSON of DynamoDB's response. The SDK makes a `HashMap` of each row and a `String` of each name and
-//! number.
+//! Rows as they are in the JSON of DynamoDB's response. This avoids the `HashMap` per row and the `String` per name and number
+//! that the SDK creates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ impl From<Key> for AttributeValue {
     }
 }
 
-/// What a query of one product returns of a row.
+/// A row in the response to a query of one product.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Row<'a> {
     #[serde(rename = "sk", borrow)]
@@ -54,7 +54,8 @@ impl<'a> Row<'a> {
         self.sort_key.as_ref().and_then(Value::text).ok_or(Corrupt::new(SORT_KEY, "a string"))
     }
 
-    /// Returns what was read of the row. If that is an error, logs it. `partition` is the row's partition key, for the log.
+    /// Returns the value that was read from the row. Instead of an error, returns `None`, and logs the error with the row's
+    /// keys. `partition` is the partition key.
     pub(crate) fn unless_corrupt<T>(&self, read: Result<Option<T>, Corrupt>, partition: &str) -> Option<T> {
         unless_corrupt(read, partition, || self.sort_key().unwrap_or_default().to_owned())
     }
@@ -69,7 +70,7 @@ impl<'a> Row<'a> {
 #[derive(Debug, Deserialize)]
 pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The value of an attribute. It is read from DynamoDB's JSON, in which it is an object with the name of its type.
+/// The value of an attribute. In DynamoDB's JSON, it is an object whose only key is the name of the type.
 #[derive(Debug, Deserialize)]
 pub enum Value<'a> {
     #[serde(rename = "S", borrow)]
@@ -80,7 +81,7 @@ pub enum Value<'a> {
     List(Vec<Value<'a>>),
     #[serde(rename = "M", borrow)]
     Map(Map<'a>),
-    /// Of a type that no series uses.
+    /// A value of a type that no series uses.
     #[serde(rename = "B", alias = "BOOL", alias = "BS", alias = "NS", alias = "NULL", alias = "SS")]
     Other(IgnoredAny),
 }
@@ -114,7 +115,7 @@ impl<'a> Map<'a> {
     }
 }
 
-/// The value of a product in a row that the SDK has read. None is a map.
+/// Converts the value of a product in a row that the SDK has read. No product has a map as its value.
 impl<'a> From<&'a AttributeValue> for Value<'a> {
     fn from(attribute: &'a AttributeValue) -> Self {
         match attribute {

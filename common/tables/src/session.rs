@@ -1,5 +1,4 @@
-//! A session: a table together with the time that its operations may take. It charges an invocation with the waiting time, as
-//! the upstream client does.
+//! A session: a table and a time limit for its operations. It adds the waiting time to the invocation, as the upstream client does.
 
 use std::collections::HashMap;
 use std::error::Error as StandardError;
@@ -23,20 +22,20 @@ use crate::raw_query;
 use crate::row::Row;
 use crate::table::Table;
 
-/// The operation of a batch that writes, in DynamoDB's words.
+/// DynamoDB's name for a batch of writes.
 const BATCH_WRITE: &str = "BatchWriteItem";
-/// DynamoDB's limits for the rows of a batch.
+/// DynamoDB's limits for the number of rows in a batch.
 const WRITE_BATCH: usize = 25;
 const READ_BATCH: usize = 100;
 /// The number of concurrent batches: enough to hide the network latency, few enough for a small function.
 const CONCURRENT_BATCHES: usize = 8;
 
-/// Which versions of rows are read.
+/// The consistency of reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reads {
-    /// The latest ones.
+    /// Reads return the latest versions.
     Consistent,
-    /// They can lack writes of the last second or so, for half of the read units.
+    /// Reads can miss writes of about the last second, but take half the read units.
     Eventual,
 }
 
@@ -79,7 +78,7 @@ impl Table {
 }
 
 impl<'a> Session<'a> {
-    /// Returns the operation with this name, whose time runs from now on.
+    /// Returns an operation with this name. Its timeout starts now.
     pub(crate) fn operation(self, name: &'static str) -> Operation<'a> {
         let deadline = match self.time {
             TimeLimit::Deadline(deadline) => deadline,
@@ -88,7 +87,7 @@ impl<'a> Session<'a> {
         Operation { table: self.table, name, deadline }
     }
 
-    /// Awaits `future` and charges the invocation with the time.
+    /// Awaits `future`, and adds the time to the invocation's waiting time.
     async fn wait<T>(self, future: impl Future<Output = T>) -> T {
         match self.invocation {
             Some(invocation) => invocation.waiting_for(future).await,
@@ -96,12 +95,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The table's name.
     pub(crate) fn table_name(self) -> &'a str {
         self.table.name()
     }
 
-    /// Returns a query that reports its read units, which the tests of capacity compare with their bounds.
+    /// Returns a query that reports its read units, for the tests of capacity.
     pub(crate) fn query(self) -> QueryFluentBuilder {
         let query = self.table.client().query().table_name(self.table.name());
         query.return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -113,7 +111,7 @@ impl<'a> Session<'a> {
         query.expression_attribute_values(":partition", string(partition))
     }
 
-    /// Returns a query of the rows of a partition whose sort keys lie between two, both included.
+    /// Returns a query of the rows of a partition whose sort keys are between two keys, inclusive.
     pub(crate) fn query_between(
         self,
         partition: &str,
@@ -160,7 +158,8 @@ impl<'a> Session<'a> {
         self.wait(self.operation(operation).send_conditional(request)).await
     }
 
-    /// Returns every row that `query` finds, at most `limit`, in its order. One page, unless DynamoDB's limit of 1 MB cuts it.
+    /// Returns at most `limit` rows of `query`, in its order. This takes one request, unless the rows exceed DynamoDB's limit of 1 MB
+    /// per page.
     pub(crate) async fn rows(
         self,
         query: QueryFluentBuilder,
@@ -169,7 +168,8 @@ impl<'a> Session<'a> {
         self.wait(read_rows(self.operation("Query"), query, limit)).await
     }
 
-    /// Returns what `read` makes of every row that `query` of one product finds, at most `limit` rows, in its order.
+    /// Reads at most `limit` rows of a query of one product with `read`, and returns the results in order. Rows for which `read` returns
+    /// `None` are left out.
     pub(crate) async fn read_rows<T>(
         self,
         query: QueryFluentBuilder,
@@ -179,8 +179,8 @@ impl<'a> Session<'a> {
         self.wait(raw_query::read_rows(self.operation("Query"), query, limit, read)).await
     }
 
-    /// Returns what [`Session::read_rows`] returns for each query and its limit, in their order. `read` gets the position of the
-    /// query as well.
+    /// Runs [`Session::read_rows`] for each query and its limit, and returns the results in the order of the queries. `read` also
+    /// receives the position of the query.
     pub(crate) async fn read_rows_of_each<T>(
         self,
         queries: Vec<(QueryFluentBuilder, usize)>,
@@ -193,7 +193,7 @@ impl<'a> Session<'a> {
         self.wait(rows.buffered(CONCURRENT_BATCHES).try_collect()).await
     }
 
-    /// Returns what [`Session::rows`] returns for each query and its limit, in their order.
+    /// Runs [`Session::rows`] for each query and its limit, and returns the results in the order of the queries.
     pub(crate) async fn rows_of_each(
         self,
         queries: Vec<(QueryFluentBuilder, usize)>,
@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
         self.wait(rows.buffered(CONCURRENT_BATCHES).try_collect()).await
     }
 
-    /// Returns every row that `query` finds, in its order, page by page. Each page is an operation.
+    /// Returns all rows of `query`, in its order, page by page. Each page is an operation.
     pub(crate) fn pages(
         self,
         query: QueryFluentBuilder,
@@ -216,8 +216,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the latest versions of at most `limit` rows of the table, in no order, after the row with the key `after`, and the key of
-    /// the last one unless it is the end.
+    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key of the last row unless the
+    /// end is reached. The read is consistent.
     pub(crate) async fn scan_page(
         self,
         after: Option<Attributes>,
@@ -229,7 +229,7 @@ impl<'a> Session<'a> {
         Ok((page.items.unwrap_or_default(), page.last_evaluated_key))
     }
 
-    /// Returns the rows with these keys, as far as they exist, in no order.
+    /// Returns the existing rows with these keys, in no particular order.
     pub(crate) async fn get_all(self, keys: Vec<Attributes>, reads: Reads) -> Result<Vec<Attributes>, Error> {
         let operation = self.operation("BatchGetItem");
         let batches = keys.chunks(READ_BATCH).map(<[Attributes]>::to_vec).collect::<Vec<_>>();
@@ -238,15 +238,15 @@ impl<'a> Session<'a> {
         Ok(self.wait(batches).await?.into_iter().flatten().collect())
     }
 
-    /// Returns the request of a batch that puts the row.
+    /// Returns a batch request that puts the row.
     pub(crate) fn put_request(self, row: Attributes) -> Result<WriteRequest, Error> {
         let put = PutRequest::builder().set_item(Some(row)).build();
         let put = put.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
         Ok(WriteRequest::builder().put_request(put).build())
     }
 
-    /// Carries out all requests, in no order, and returns the write units that they took. What DynamoDB leaves unprocessed
-    /// is sent again until the deadline.
+    /// Sends all requests, in no particular order, and returns the write units that they took. Unprocessed requests are sent again until
+    /// the deadline.
     pub(crate) async fn write_all(self, mut requests: Vec<WriteRequest>) -> Result<f64, Error> {
         let operation = self.operation(BATCH_WRITE);
         let mut batches = Vec::new();
@@ -321,7 +321,7 @@ async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Resu
                     Some(unprocessed) => left = unprocessed,
                 }
             }
-            // DynamoDB returns an error if it can process nothing of a batch. The SDK has retried that already.
+            // If DynamoDB can process no request of a batch, it returns an error. The SDK has already retried.
             Err(error) if error.is_throttled() => {}
             // The throttling is the reason for the timeout.
             Err(Error::Timeout { .. }) if is_throttled => return Err(operation.incomplete()),

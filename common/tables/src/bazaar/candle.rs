@@ -1,4 +1,4 @@
-//! A candle: how the prices of a product moved during an interval.
+//! A candle: the prices of a product during an interval.
 
 use std::str::{FromStr, Split};
 use std::time::Duration;
@@ -38,8 +38,8 @@ pub struct Candle {
     pub closed_at: UnixSeconds,
 }
 
-/// A candle as a list of numbers, the form of exports: open, high, low and close of the sell price, those of the buy price, sell volume,
-/// buy volume, samples, and the number of minutes between the last recorded one and the end of the interval, 0 if it is the last.
+/// A candle as a list of numbers, as in exports: open, high, low and close of the sell price, the same of the buy price, sell volume,
+/// buy volume, samples, and the number of minutes of the interval after the last recorded one.
 pub type Numbers = (f64, f64, f64, f64, f64, f64, f64, f64, i64, i64, u32, u32);
 
 impl Prices {
@@ -70,7 +70,7 @@ impl Prices {
 }
 
 impl Candle {
-    /// The candle of one recorded minute.
+    /// Returns the candle of one recorded minute.
     #[must_use]
     pub const fn of(quote: Quote, minute: UnixSeconds) -> Self {
         let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
@@ -86,7 +86,7 @@ impl Candle {
         Quote { sell_price: sell.close, buy_price: buy.close, sell_volume, buy_volume }
     }
 
-    /// Returns the numbers of a candle of the slot.
+    /// Returns the numbers of the candle in its slot.
     #[must_use]
     pub fn numbers(&self, slot: Slot) -> Numbers {
         let &Self { sell, buy, sell_volume, buy_volume, samples, closed_at } = self;
@@ -96,10 +96,10 @@ impl Candle {
         (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed)
     }
 
-    /// Returns the candle of the slot that has these numbers.
+    /// Returns the candle of the slot with these numbers.
     ///
     /// # Errors
-    /// If no candle of the slot has them.
+    /// If the numbers are not a valid candle of the slot.
     pub fn of_numbers(slot: Slot, numbers: Numbers) -> Result<Self, InvalidCandle> {
         let (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed) = numbers;
         let sell = Prices::nearest([so, sh, sl, sc]);
@@ -112,7 +112,7 @@ impl Candle {
         Ok(Self { sell, buy, sell_volume, buy_volume, samples, closed_at })
     }
 
-    /// Reads the text in a row of the slot. `None` if it is not a candle.
+    /// Parses the text in a row of the slot; `None` if it is not a candle.
     #[must_use]
     pub fn of_text(slot: Slot, text: &str) -> Option<Self> {
         fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {
@@ -140,9 +140,9 @@ impl Candle {
 /// Numbers that are not a candle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a candle must be open, high, low and close of the sell price, the same of the buy price, two volumes of at least 0, the \
-     number of recorded minutes, at least 1, and the number of minutes after the last recorded one, less than the interval has; \
-     prices must be from 0 to {:e}, and none above high or below low",
+    "a candle must have open, high, low and close of the sell price, the same of the buy price, two volumes (at least 0), the \
+     number of recorded minutes (at least 1), and the number of minutes after the last recorded one (fewer than the interval has); \
+     prices must be from 0 to {:e}, open and close from low to high",
     Price::HIGHEST
 )]
 pub struct InvalidCandle;

@@ -19,7 +19,7 @@ pub struct Point {
     pub quote: Quote,
 }
 
-/// Returns the points of the product in the range before the time `now`, oldest first: of each interval the last recorded minute. An
+/// Returns the product's points in the range before `now`, oldest first. Each point is the last recorded minute of an interval. An
 /// interval in which the product was not recorded has no point.
 ///
 /// # Errors

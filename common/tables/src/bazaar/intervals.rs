@@ -6,13 +6,12 @@ use common::time::UnixSeconds;
 
 use crate::series::keys::Interval;
 
-/// The length of a day.
 const DAY: Duration = Duration::from_hours(24);
 
 /// The recorded minutes.
 ///
-/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a write unit holds a kilobyte, and so do the
-/// rows. Minutes are kept for two days, so that candles can be built after an outage.
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot, so that a row has about a kilobyte, which is
+/// one write unit. Minutes are kept for two days, so that candles can be built after an outage.
 pub const ONE_MINUTE: Interval = Interval {
     series: "bazaar",
     name: "1m",
@@ -34,11 +33,11 @@ pub(super) const FIVE_MINUTES: Interval = candles("5m", Duration::from_mins(5), 
 
 pub(super) const HOUR: Interval = candles("1h", Duration::from_hours(1), Some(DAY.saturating_mul(365)));
 
-/// An interval of candles.
+/// Returns an interval of candles.
 ///
-/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a query of 288 candles takes 21 read units on
-/// average and 40 at most if every product has a price, and a slot hardly more write units than rows. Among the numbers near
-/// the goal of 24 read units, this one distributes the ids best. `tests/service/capacity` measures today's.
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot. If every product has a price, a query of 288
+/// candles takes 21 read units on average and at most 40, and a slot takes few more write units than rows. Among the numbers near the
+/// goal of 24 read units, this one distributes the ids best. `tests/service/capacity` measures the current values.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
     Interval { series: "candles", name, length, kept, shards: 449 }
 }
@@ -47,9 +46,9 @@ const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -
 #[derive(Debug, PartialEq, Eq)]
 pub struct Range {
     pub name: &'static str,
-    /// Its points are those of this interval: the minutes themselves, or the closes of candles.
+    /// The interval of its points, which are recorded minutes or the closes of candles.
     pub interval: &'static Interval,
-    /// The number of slots in the range, the one of the present included. It is the maximum number of points in a response.
+    /// The number of slots in the range, including the current one: the maximum number of points in a response.
     pub slots: u32,
 }
 
@@ -76,8 +75,8 @@ impl Range {
 mod tests {
     use super::*;
 
-    /// Changing these numbers loses what is recorded: queries look for it elsewhere. To change one, rename its interval as well,
-    /// and copy the rows with `cargo admin history`.
+    /// Changing these numbers makes recorded rows unreachable, because queries look for them elsewhere. To change one, also rename its
+    /// interval, and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
         let partitions: Vec<_> = [&ONE_MINUTE]

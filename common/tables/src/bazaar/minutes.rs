@@ -9,8 +9,8 @@ use crate::series::marker::{ROWS, of_minute};
 use crate::series::rows::{Written, add_rows, put_rows};
 use crate::session::Session;
 
-/// Records the quotes of a minute: a row for each shard, and then the marker. Recording a minute again replaces its rows, so after a
-/// failure the same call completes it. For the event of another minute, nothing that is there is replaced: so both may run at the same
+/// Records the quotes of a minute: one row per shard, and then the marker. Recording a minute again replaces its rows, so repeating
+/// the call after a failure completes it. A run for the event of another minute replaces no rows, so both runs may happen at the same
 /// time.
 ///
 /// # Errors
@@ -44,7 +44,7 @@ mod tests {
     use crate::raw_query::tests::{session, table};
     use crate::series::{candles, is_due};
 
-    /// So many products that there are many rows, all at this price.
+    /// Returns enough products for many rows, all at this price.
     fn quotes_at(price: f64) -> Quotes {
         let quote = || Quote::nearest(price, price, 1, 1).unwrap();
         (0..300).map(|product| (format!("PRODUCT_{product}").parse().unwrap(), quote())).collect()

@@ -1,11 +1,11 @@
-//! Prices of the bazaar over time. `record-bazaar` writes the minutes of all products, and `record-candles` builds candles of them
-//! ([`series`](crate::series)). A query reads one product: its candles, or its history, whose points are minutes and the closes of
-//! candles.
+//! Bazaar prices over time. Every minute, `record-bazaar` writes the prices of all products, and `record-candles` builds candles
+//! from the minutes ([`series`](crate::series)). A query reads one product: its candles, or its history, whose points are minutes
+//! or closes of candles.
 //!
 //! | series | value of a product |
 //! |---|---|
 //! | `bazaar#1m` | a list: `sell_price`, `buy_price`, `sell_volume`, `buy_volume` |
-//! | `candles#5m` to `candles#1d` | a text of eleven or twelve numbers, separated by commas. As a list, it would be a fifth smaller, but a query of hundreds of rows would take twice the processor time |
+//! | `candles#5m` to `candles#1d` | a text of eleven or twelve numbers, separated by commas. A list would be a fifth smaller, but a query of hundreds of rows would take twice the processor time |
 
 pub(crate) mod candle;
 mod fields;

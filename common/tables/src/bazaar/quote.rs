@@ -1,4 +1,4 @@
-//! The prices and volumes of products at one tick, and how rows hold them.
+//! The prices and volumes of products at one tick, and their form in rows.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -19,23 +19,23 @@ use crate::row::Value;
 pub struct Price(f64);
 
 impl Price {
-    /// The highest price. The purses of the game hold less, and a floating-point number below it represents hundredths.
+    /// The highest valid price. No purse in the game holds as much, and floating-point numbers below it are exact
+    /// enough for hundredths.
     pub const HIGHEST: f64 = HIGHEST_PRICE;
 
     /// Returns the nearest price. `None` if `coins` is negative, above the highest price, or not a number.
     #[must_use]
     pub fn nearest(coins: f64) -> Option<Self> {
         let is_price = (0.0..=Self::HIGHEST).contains(&coins);
-        // Nearly all prices that are read from a row are rounded already.
+        // Nearly all prices in rows are already rounded.
         let hundredths = (coins * 100.0).round() / 100.0;
         if is_price && coins > 0.0 && hundredths.to_bits() == coins.to_bits() {
             return Some(Self(coins));
         }
-        // Rounded in decimal digits, because these are what a row holds. (Adding 0 turns -0 into 0.)
+        // Rounds in decimal digits, as in rows. Adding 0 turns -0 into 0.
         is_price.then(|| format!("{coins:.2}").parse().ok().map(|coins: f64| Self(coins + 0.0))).flatten()
     }
 
-    /// The price in coins.
     #[must_use]
     pub const fn coins(self) -> f64 {
         self.0

@@ -1,4 +1,4 @@
-//! The series of candles of the bazaar: its intervals, and how a row has a candle.
+//! The series of bazaar candles: its intervals, and the form of a candle in a row.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl SeriesCandle for Candle {
         }
     }
 
-    /// The numbers, separated by commas, the last one only if it is not 0.
+    /// Returns the numbers, separated by commas. The last number is omitted if it is 0.
     fn attribute(&self, slot: Slot) -> AttributeValue {
         let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
         let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());

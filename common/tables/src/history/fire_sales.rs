@@ -1,8 +1,8 @@
-//! Past fire sales: one row for each. `pk` is `fire-sales`, and `sk` the start in Unix milliseconds (13 digits), `#` and the
+//! Past fire sales. Each has one row. Its `pk` is `fire-sales`, and its `sk` has the start in Unix milliseconds (13 digits), `#` and the
 //! item.
 //!
-//! The recorder sees a sale many times, and the provider may correct it in between. The row holds when the sale was first seen
-//! and what was seen last. The times of the ticks decide what is first and last, not the order in which they arrive.
+//! The recorder sees a sale many times, and the provider may correct it in the meantime. The row has the time at which the sale was first
+//! seen, and the state in which it was last seen. First and last are decided by the times of the ticks, not by the order of the writes.
 
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -105,7 +105,7 @@ impl FireSale {
     }
 }
 
-/// Records what was seen, and returns whether that changed anything.
+/// Records the sighting, and returns whether the row changed.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -129,7 +129,7 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
         .expression_attribute_values(":seen", number(seen_at.get()))
         .expression_attribute_values(":recorded", number(recorded_at.get()));
     let is_newest = table.write("UpdateItem", newest.send()).await?.is_some();
-    // A sighting at one tick that is later than all others is not also earlier than all others.
+    // If the sighting is the newest and has a single tick, it is not earlier than the stored `recorded_at`.
     if is_newest && recorded_at == seen_at {
         return Ok(true);
     }
@@ -141,7 +141,7 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
     Ok(is_newest || is_earliest)
 }
 
-/// Returns the sales that started last, newest first, at most `limit`.
+/// Returns the sales with the latest starts, latest first, at most `limit`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -150,9 +150,9 @@ pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, E
     Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
-/// Returns the sales that were first seen before the time `before`, the latest first, at most `limit`, and more only so that sales that were
-/// seen at the same time are together: the time of the last one leads to the next page. Sales are stored by their start, which says nothing
-/// about when they were seen, so this reads all of them: a hundred bytes for each.
+/// Returns the sales that were first seen before the time `before`, latest first: at most `limit`, plus any others that were first seen at
+/// the same time as the last one. The next page begins before that time. Sales are sorted by their start, not by when they were first seen,
+/// so this reads all of them, about a hundred bytes each.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -181,7 +181,7 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
     Ok(readable(&rows, PARTITION, sighting).first().map(|sighting| sighting.recorded_at))
 }
 
-/// Returns every sale by its start, oldest first.
+/// Returns every sale, in the order of their starts.
 ///
 /// # Errors
 /// If the table does not answer in time.

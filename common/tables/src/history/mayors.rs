@@ -1,8 +1,8 @@
-//! Past mayors: one row for each election. `pk` is `mayors`, and `sk` the year of the election in four digits. The term is not
+//! Past mayors: one row for each election. `pk` is `mayors`, and `sk` is the year of the election in four digits. The term is not
 //! stored, because it follows from the calendar.
 //!
-//! The provider can correct a mayor within the term, and can show an earlier state again. So a row has the provider's time in
-//! `last_updated`, and `Mayor::replaces` decides. Rows of version 0.1.0 have no time.
+//! The provider can correct a mayor during the term, and can later return an earlier state again. Each row therefore has the
+//! provider's time in `last_updated`, and `Mayor::replaces` decides which state is kept. Rows of version 0.1.0 have no time.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub struct Mayor {
     pub key: String,
     /// The perks of the term.
     pub perks: Vec<Perk>,
-    /// When the provider refreshed all of this, in Unix milliseconds; `None` if that is not known.
+    /// When the provider refreshed these data, in Unix milliseconds; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<i64>,
 }
@@ -56,8 +56,8 @@ fn sort_key(year: ElectionYear) -> String {
 }
 
 impl Mayor {
-    /// Whether the mayor takes the place of the one who is stored for the year: if the provider's time is later. But perks of the
-    /// same mayor are never replaced by none, and none by perks whatever the time.
+    /// Whether the mayor replaces the stored one of the same year. The later time of the provider wins. For the same mayor,
+    /// however, perks always win against an empty list.
     fn replaces(&self, stored: &Self) -> bool {
         if self.name == stored.name && self.perks.is_empty() != stored.perks.is_empty() {
             return stored.perks.is_empty();
@@ -81,8 +81,8 @@ impl Mayor {
     }
 }
 
-/// Records the mayor if there is none for the year, or if it replaces the one who is there. Returns whether the
-/// year has another mayor or other perks than before.
+/// Records the mayor if the year has no mayor yet, or if this one replaces the stored one. Returns whether anything but the time
+/// changed.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -96,7 +96,7 @@ pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
             let of_the_time = |stored: Mayor| Mayor { last_updated: mayor.last_updated, ..stored };
             return Ok(stored.map(of_the_time).as_ref() != Some(mayor));
         }
-        // There is a row, or another run or an import has replaced it.
+        // A row exists, or another run or an import has replaced the row that was read.
         row = table.get(item::key(PARTITION, sort_key(mayor.year))).await?;
         stored = row.as_ref().and_then(of_row);
         if stored.as_ref().is_some_and(|stored| !mayor.replaces(stored)) {
@@ -105,7 +105,7 @@ pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
     }
 }
 
-/// Returns the mayor who won the election of this year, if one is recorded.
+/// Returns the mayor who won the election of this year, if recorded.
 ///
 /// # Errors
 /// If the table does not answer in time.

@@ -1,4 +1,4 @@
-//! Builds candles: the minutes of a slot make a candle of the finest interval, and finer candles make the coarser ones.
+//! Builds candles: the finest ones from minutes, and the coarser ones from finer ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -15,16 +15,16 @@ use super::rows::{Changed, merge, parts};
 use crate::error::Error;
 use crate::session::Session;
 
-/// A run builds no further slot of a series after this many, or this long after it has begun with the series, except those that end at
-/// the same time. Two series take most of the 50 seconds of a run.
+/// A run stops building a series after this many slots, or after this time. It still completes slots that end at the same time. Two series
+/// take most of the 50 seconds of a run.
 const MOST_SLOTS: usize = 24;
 const LONGEST: Duration = Duration::from_secs(18);
 
-/// The number of markers of an interval that a run looks at.
+/// The maximum number of markers that a run reads per interval.
 const MOST_MARKERS: usize = 300;
 
-/// The heartbeat of a run goes back by this many slots of the finest interval, because the runs that built them may have been killed
-/// before they noted it.
+/// The number of earlier slots of the finest interval that a run's heartbeat includes again, because the runs that built them may have been
+/// killed before they updated the heartbeat.
 const NOTED_SLOTS: u32 = 24;
 
 /// A slot that was built.
@@ -33,26 +33,26 @@ pub struct BuiltSlot {
     /// The interval's name.
     pub interval: &'static str,
     pub slot: UnixSeconds,
-    /// The number of its rows that changed.
+    /// The number of changed rows.
     pub rows: usize,
-    /// The write units that the rows took.
+    /// The write units that these rows took.
     pub write_units: f64,
 }
 
-/// What one run did.
+/// The result of one run.
 #[derive(Debug)]
 pub struct Built {
     /// The slots that were built; empty if there was nothing to do.
     pub slots: Vec<BuiltSlot>,
-    /// Every candle that ends no later is built.
+    /// Every candle that ends by this time is built.
     pub until: UnixSeconds,
     /// Whether nothing is left to build.
     pub is_done: bool,
     noted_from: UnixSeconds,
 }
 
-/// Builds the candles that have ended at the time `now`, from old to new, and of those that end at the same time from fine to coarse. Then
-/// builds candles again for which data was added later. A run builds a bounded number of slots, and the next one goes on.
+/// Builds the candles that have ended at the time `now`, from old to new, and from fine to coarse if they end at the same time. Then
+/// rebuilds the candles for which data was added later. A run builds a bounded number of slots, and the next run continues.
 ///
 /// # Errors
 /// If a part was not read or written before the deadline.
@@ -61,7 +61,7 @@ pub async fn build<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Res
     let settled = settled::<C>(now);
     let mut run = Run::<C>::new(table, now).await?;
     let before = run.progress.until;
-    // If another run is at work, this one goes on where that one is.
+    // If another run is active, this run continues from the other run's progress.
     while !run.build(settled).await? {
         run.progress = Progress::read(table, C::SERIES).await?;
     }
@@ -72,7 +72,7 @@ pub async fn build<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Res
     Ok(Built { slots, until, is_done, noted_from })
 }
 
-/// Returns the length of the time whose candles have settled at the time `now` and are not built.
+/// Returns the length of the settled period that has no candles yet at the time `now`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -82,12 +82,12 @@ pub async fn behind<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Re
     Ok(Duration::from_secs(u64::try_from(settled.get().saturating_sub(from.get())).unwrap_or_default()))
 }
 
-/// Everything that ends no later than this is settled at the time `now`.
+/// Returns the time up to which slots are settled at the time `now`.
 fn settled<C: SeriesCandle>(now: UnixSeconds) -> UnixSeconds {
     C::SERIES.finest.slot(now.minus(C::SERIES.settle))
 }
 
-/// Returns the ends of the newest candles of the finest interval that were built of minutes, in order.
+/// Returns the ends of the newest candles of the finest interval that were built from minutes, in order.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -103,7 +103,7 @@ struct Run<'a, C> {
     now: UnixSeconds,
     progress: Progress,
     begun: Instant,
-    /// The number of slots that it has looked at.
+    /// The number of slots that the run has looked at.
     looked_at: usize,
     slots: Vec<BuiltSlot>,
     candle: PhantomData<C>,
@@ -122,13 +122,13 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         })
     }
 
-    /// Builds what has ended, and then again what has more data. Returns whether the run was alone.
+    /// Builds the slots that have ended, and then rebuilds slots with added data. Returns `false` if another run has changed the progress.
     async fn build(&mut self, settled: UnixSeconds) -> Result<bool, Error> {
         let from = self.begin(settled).await?;
         let after = Progress { until: Some(from), ..self.progress };
-        // What cannot be built of minutes may have finer candles.
+        // Slots whose minutes have expired may still have finer candles.
         let skipped = self.progress.until.filter(|until| *until < from);
-        // What was added after the frontier is built now.
+        // Data that was added after the frontier is built below.
         let finest = C::SERIES.finest;
         let added_before = self.progress.added.filter(|added| finest.slot(*added) < from);
         let added = added_before.into_iter().chain(skipped).min();
@@ -139,7 +139,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
             && self.build_again().await?)
     }
 
-    /// Returns the frontier from which the run builds.
+    /// Returns the frontier at which the run begins.
     async fn begin(&self, settled: UnixSeconds) -> Result<UnixSeconds, Error> {
         let finest = C::SERIES.finest;
         let until = if let Some(until) = self.progress.until {
@@ -151,18 +151,18 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         Ok(until.max(self.first_whole().min(settled)))
     }
 
-    /// Returns the first slot of the finest interval of which all minutes are kept. DynamoDB deletes expired ones one by one.
+    /// Returns the first slot of the finest interval whose minutes are all kept. DynamoDB deletes expired minutes one by one.
     fn first_whole(&self) -> UnixSeconds {
         let finest = C::SERIES.finest;
         C::SERIES.minutes.oldest_slot(self.now).map_or(FIRST_SLOT, |oldest| finest.end(finest.slot(oldest)))
     }
 
-    /// Whether the run has done enough.
+    /// Whether the run has reached its limit.
     fn is_over(&self) -> bool {
         self.looked_at >= MOST_SLOTS || self.begun.elapsed() > LONGEST
     }
 
-    /// Notes the progress, unless another run has; returns whether it did.
+    /// Stores the progress. Returns `false` if another run has changed it.
     async fn advance(&mut self, after: Progress) -> Result<bool, Error> {
         let is_alone = after == self.progress || self.progress.advance(self.table, C::SERIES, after).await?;
         if is_alone {
@@ -171,8 +171,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         Ok(is_alone)
     }
 
-    /// Builds the slots that end after `from` and no later than `to`, until there are enough, and notes after each end what `at` returns for
-    /// it. Returns whether the run is alone.
+    /// Builds the slots that end after `from` and by `to`, until the run reaches its limit. After each end, stores the progress that `at`
+    /// returns. Returns `false` if another run has changed the progress.
     async fn build_between(
         &mut self,
         from: UnixSeconds,
@@ -194,7 +194,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         if known > from { self.advance(at(self.progress, known)).await } else { Ok(true) }
     }
 
-    /// Builds candles again for which data was added. Returns whether the run is alone.
+    /// Rebuilds the candles for which data was added. Returns `false` if another run has changed the progress.
     async fn build_again(&mut self) -> Result<bool, Error> {
         let Progress { until: Some(until), added, again } = self.progress else { return Ok(true) };
         let finest = C::SERIES.finest;
@@ -212,8 +212,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         self.build_between(from, until, at).await
     }
 
-    /// Returns the slots that end after `from` and no later than `to` and have sources, by their ends and from fine to coarse, and the time up
-    /// to which these are all.
+    /// Returns the slots with sources that end after `from` and by `to`: by their ends, and from fine to coarse. Also returns the time up
+    /// to which the list is complete.
     async fn due(
         &self,
         from: UnixSeconds,
@@ -231,7 +231,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
             if let (MOST_MARKERS, Some(last)) = (recorded.len(), recorded.last()) {
                 known = known.min(finest.slot(last.start));
             }
-            // Sources that this run builds count, too.
+            // Slots that this run builds are also sources of coarser ones.
             parts.extend(recorded.iter().map(|source| source.start));
             let slots: BTreeSet<_> = parts.iter().map(|part| interval.slot(*part)).collect();
             let is_due = |slot: &UnixSeconds| {
@@ -249,7 +249,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         Ok((due, known))
     }
 
-    /// Builds the slot from what there is.
+    /// Builds the slot from the available data.
     async fn build_slot(&mut self, slot: Slot) -> Result<(), Error> {
         self.looked_at += 1;
         let finer = C::SERIES.intervals.iter().rev().find(|finer| finer.length < slot.interval.length);

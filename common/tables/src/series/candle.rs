@@ -1,4 +1,4 @@
-//! What a series is, and what its candles can do.
+//! Series, and the trait of their candles.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -16,18 +16,19 @@ use crate::session::Session;
 
 #[derive(Debug)]
 pub struct Series {
-    /// The name, the front of the partition keys of candles.
+    /// The name, with which the partition keys of candles begin.
     pub(crate) name: &'static str,
     /// The recorded minutes.
     pub(crate) minutes: &'static Interval,
     pub finest: &'static Interval,
-    /// The intervals of candles, from fine to coarse. Each is a multiple of the one before.
+    /// The intervals of candles, from fine to coarse. Each is a multiple of the previous one.
     pub intervals: &'static [Interval],
-    /// What a candle that is not built is made of when it is read, from coarse to fine. Each is another query, so there are few.
+    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each takes another query, so there are
+    /// few.
     pub(crate) parts: &'static [&'static Interval],
-    /// How long after its end a slot is built: by then, nothing that it is made of changes any more.
+    /// How long after its end a slot is built. By then, its sources no longer change.
     pub(crate) settle: Duration,
-    /// A slot is also made of the minutes up to this much later.
+    /// A slot also uses the minutes up to this much after its end.
     pub(crate) reach: Duration,
 }
 
@@ -35,26 +36,25 @@ pub struct Series {
 pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
-    /// What is made of the minutes of a slot besides its candles.
+    /// The texts that are built from the minutes of a slot in addition to its candles.
     type Texts: Send;
 
     const SERIES: &'static Series;
 
-    /// Returns the number of recorded minutes. Of two candles of a slot, the one with more counts.
+    /// Returns the number of recorded minutes. If there are two candles of a slot, the one with more minutes counts.
     fn samples(&self) -> u32;
 
-    /// Returns the candle of this interval and a later one together.
+    /// Returns the candle of this interval and a later one, combined.
     #[must_use]
     fn followed_by(self, later: Self) -> Self;
 
-    /// Returns the candle as responses and files with the candles of all products have it: the id, and the fields. All values are numbers or
-    /// null.
+    /// Returns the candle in the form of responses and files with all products: the id, and the fields. All fields are numbers or null.
     fn row<'a>(&'a self, id: &'a Self::Id) -> impl Serialize + use<'a, Self>;
 
-    /// The value in a row of the slot.
+    /// Returns the candle's value in a row of the slot.
     fn attribute(&self, slot: Slot) -> AttributeValue;
 
-    /// Reads the value in a row of the slot.
+    /// Parses the value in a row of the slot; `None` if it is not a candle.
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self>;
 
     /// Reads the minutes of a slot of the finest interval, and returns its candles and texts. Writes nothing.
@@ -63,7 +63,7 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
         slot: Slot,
     ) -> impl Future<Output = Result<(Candles<Self>, Self::Texts), Error>> + Send;
 
-    /// Writes the texts of a slot. A text may be made of the one before, so slots are written in order.
+    /// Writes the texts of a slot. A text may build on the previous one, so slots are written in order.
     fn write_texts(
         table: Session<'_>,
         slot: Slot,

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 
 use super::candle::{Candles, SeriesCandle};
 
-/// Returns the candles as CSV, sorted by id: a header line with the names of the fields of [`SeriesCandle::row`], and one line for each candle, with
-/// the values as JSON has them. A value that is `null` is empty. Nothing is quoted, because ids have no commas. Without candles, the text
-/// is empty.
+/// Returns the candles as CSV, sorted by id. The header line has the names of the fields of [`SeriesCandle::row`]. Each candle has one
+/// line, with its values as in JSON, except that `null` becomes an empty value. Nothing is quoted, because ids have no commas. Without
+/// candles, the text is empty.
 ///
 /// # Errors
 /// If a candle cannot be written as JSON.

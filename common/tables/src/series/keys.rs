@@ -1,4 +1,4 @@
-//! Where the rows of a series are: intervals, slots and shards.
+//! The keys of the rows of a series: intervals, slots and shards.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::item::{self, Attributes, Corrupt, SORT_KEY, TIME_TO_LIVE, number, tex
 pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
 pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 
-/// Whatever ended longer ago than this is built, unless the recorder has failed: the time until it is settled, the time between two runs,
-/// and that of a run.
+/// Slots that ended longer ago than this are built, unless the recorder failed. It is the sum of the time until a slot is settled, the
+/// time between two runs, and the duration of a run.
 pub(super) const UNBUILT: Duration = Duration::from_mins(10);
 
-/// Rows are kept for this long after a query has seen them last, so that none expires that a query may need.
+/// Rows are kept this much longer than queries can read them, so that no query misses an expired row.
 const MARGIN: Duration = Duration::from_hours(3);
 
 /// An interval of a series.
@@ -25,20 +25,19 @@ pub struct Interval {
     pub(crate) series: &'static str,
     pub name: &'static str,
     pub length: Duration,
-    /// How long its rows are kept. `None`: for ever.
+    /// How long its rows are kept; `None` if permanently.
     pub kept: Option<Duration>,
-    /// The number of shards.
     pub(crate) shards: u32,
 }
 
 impl Interval {
-    /// Returns the start of the slot that contains the time. Slots are counted from the Unix epoch: days are those of UTC.
+    /// Returns the start of the slot that contains the time. Slots are counted from the Unix epoch, so days are in UTC.
     #[must_use]
     pub const fn slot(&self, time: UnixSeconds) -> UnixSeconds {
         time.rounded_down(self.length)
     }
 
-    /// Returns the end of the slot, which is the next one.
+    /// Returns the end of the slot, where the next one begins.
     #[must_use]
     pub const fn end(&self, slot: UnixSeconds) -> UnixSeconds {
         slot.plus(self.length)
@@ -56,7 +55,7 @@ impl Interval {
         self.oldest_slot(now).is_none_or(|oldest| slot >= oldest)
     }
 
-    /// Returns the oldest slot whose rows are kept at the time `now`; `None` if all are.
+    /// Returns the oldest slot whose rows are kept at the time `now`; `None` if all are kept.
     pub(crate) fn oldest_slot(&self, now: UnixSeconds) -> Option<UnixSeconds> {
         self.kept.map(|kept| self.slot(now.minus(kept)))
     }
@@ -89,13 +88,13 @@ impl Slot {
         self.interval.end(self.start)
     }
 
-    /// Whether its rows are kept at the time `now`. Times before 1970 and after 2286 have none.
+    /// Whether its rows are kept at the time `now`. There are no rows before 1970 and after 2286.
     #[must_use]
     pub fn is_kept(&self, now: UnixSeconds) -> bool {
         (FIRST_SLOT..=LAST_SLOT).contains(&self.start) && self.interval.keeps(self.start, now)
     }
 
-    /// Returns when its candles are built, unless the recorder has failed.
+    /// Returns the time by which its candles are built, unless the recorder has failed.
     #[must_use]
     pub const fn built_by(&self) -> UnixSeconds {
         self.end().plus(UNBUILT)
@@ -106,7 +105,7 @@ impl Slot {
         self.end().minus(Duration::from_mins(1))
     }
 
-    /// Returns a row without products: the key of the shard's row, and when it expires.
+    /// Returns the row of the shard without products: its key and its expiry.
     pub(crate) fn row(&self, shard: u32) -> Attributes {
         self.row_in(self.interval.partition(shard))
     }
@@ -130,7 +129,7 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Returns the sort key of a slot. Sort keys have the order of time, from `FIRST_SLOT` to `LAST_SLOT`.
+/// Returns the sort key of a slot. Sort keys are ordered by time, from `FIRST_SLOT` to `LAST_SLOT`.
 pub(crate) fn slot_key(slot: UnixSeconds) -> String {
     format!("{:010}", slot.get())
 }

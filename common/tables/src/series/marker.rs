@@ -1,4 +1,4 @@
-//! Markers: which slots are completely written.
+//! Markers, which show that a slot is completely written.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
@@ -11,10 +11,10 @@ use crate::session::Session;
 
 pub(crate) const ROWS: &str = "rows";
 
-/// The minute of the event for which a minute was recorded, in Unix seconds, if it is another one.
+/// The minute of the event for which a minute was recorded, in Unix seconds. Absent if the two are the same.
 const EVENT: &str = "event";
 
-/// The markers of the interval from the slot `first` to the time `last`.
+/// Returns a query of the markers of the interval from the slot `first` to the time `last`.
 pub(crate) fn markers(
     table: Session<'_>,
     interval: &Interval,
@@ -29,7 +29,7 @@ fn slots(interval: &'static Interval, markers: &[Attributes]) -> Vec<Slot> {
     readable(markers, &interval.markers(), |marker| slot_of(interval, marker).map(Some))
 }
 
-/// Returns the recorded slots of the interval from `first` until before `end`, in order, at most `limit`.
+/// Returns the recorded slots of the interval from `first` to before `end`, in order, at most `limit`.
 pub(crate) async fn recorded_between(
     table: Session<'_>,
     interval: &'static Interval,
@@ -85,8 +85,8 @@ pub(super) fn count(interval: &'static Interval, marker: &Attributes) -> Result<
     usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))
 }
 
-/// Whether the minute must be recorded in the interval at the time `now`: its rows have not expired, and it is not recorded yet, or only for
-/// the event of another minute while this is its own.
+/// Whether the minute must be recorded in the interval at the time `now`: its rows have not expired, and it is not recorded yet. A minute
+/// that was recorded for another event is still due for its own event.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -109,7 +109,7 @@ pub async fn is_due(
     Ok(is_of_another_event.first().is_none_or(|is_of_another| *is_of_another && filing.is_own()))
 }
 
-/// Whether what a run has fetched can be recorded at the time `now`, if the minute of its event was due when the run began.
+/// Whether fetched data can be recorded at the time `now`. The minute of the event must have been due when the run began.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -122,7 +122,7 @@ pub async fn is_free(
     Ok(filing.is_own() || is_due(table, interval, filing, now).await?)
 }
 
-/// Notes that the slot is recorded, with this number of rows.
+/// Writes the marker of the slot with this number of rows.
 pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<(), Error> {
     let marker = table.put_item().set_item(Some(slot.marker())).item(ROWS, number(rows));
     table.write("PutItem", marker.send()).await.map(drop)

@@ -1,21 +1,22 @@
 //! Series of prices: rows by time for all products, and candles of several intervals that are built from finer ones.
 //!
-//! The products of a series are divided into shards. A row holds one slot of one shard: a map from product id to a value. So a slot
-//! takes about a hundred rows instead of one per product, and a query reads the rows of one shard and takes one entry of each.
+//! The products of a series are divided into shards. A row holds one slot of one shard: a map from product id to value. A slot
+//! therefore takes at most a few hundred rows instead of one per product. A query of one product reads the rows of one shard, and
+//! takes one entry from each.
 //!
 //! | attribute | value |
 //! |---|---|
 //! | `pk` | `SERIES#INTERVAL#SHARD`, such as `candles#5m#017` |
 //! | `sk` | the slot: the start of the interval in Unix seconds, ten digits |
 //! | `products` | the map |
-//! | `ttl` | when the row expires, in Unix seconds. Rows that are kept for ever have none |
+//! | `ttl` | when the row expires, in Unix seconds; absent if the row is kept permanently |
 //!
-//! When all rows of a slot are written, a marker is written under `SERIES#INTERVAL` and the slot: `rows` is the number of its rows,
-//! and `ttl` as above.
+//! After all rows of a slot, its marker is written under `SERIES#INTERVAL` and the slot. Its `rows` is the number of the slot's
+//! rows, and its `ttl` is as above.
 //!
-//! Building has a frontier: every candle that ends no later is built, as far as there was data for it. Data of earlier times that
-//! comes later is noted, and the slots from there on are built again. A candle that has more samples than its finer data
-//! stays as it is. So repeated runs change nothing, and a run that was killed is completed by the next one.
+//! Building has a frontier: every candle that ends by the frontier is built, if there was data for it. Data that is added later for
+//! an earlier time is noted, and the slots from that time on are built again. A candle that has more samples than its finer data is
+//! kept. Repeated runs therefore change nothing, and the next run completes a run that was killed.
 
 mod build;
 mod candle;

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::row::Row;
 use crate::session::Session;
 
-/// A page looks at this many more rows than it has candles, for intervals in which the product was not recorded.
+/// The number of further rows that a page reads if its first rows have too few candles of the product.
 const MORE_ROWS: usize = 100;
 
-/// The last minutes among which one should have the product.
+/// The number of latest minutes that are searched for the product.
 const LAST_MINUTES: usize = 10;
 
 /// A page of candles.
@@ -35,13 +35,13 @@ pub struct PagedCandle<C> {
     /// The start of the interval.
     pub opened_at: UnixSeconds,
     pub candle: C,
-    /// Whether the candle is built. Otherwise it is made of finer data, and minutes may be added to it.
+    /// Whether the candle is built. If not, it is composed of finer data, and later minutes may change it.
     pub is_complete: bool,
 }
 
-/// Returns the newest candles of the product that open before the time `before`, at most `limit`, at the time `now`. An interval in which
-/// the product was not recorded has no candle. A page of a product that was seldom recorded can have fewer than `limit`
-/// candles, although there are older ones.
+/// Returns the product's newest candles that open before the time `before`, at most `limit`, at the time `now`. An interval in which the
+/// product was not recorded has no candle. If a product was rarely recorded, a page can have fewer than `limit` candles although there are
+/// older ones.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -83,8 +83,8 @@ pub async fn page<C: SeriesCandle>(
     Ok(Page { candles, next_before })
 }
 
-/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only the close of each counts: the last one may
-/// be made of its last minute alone.
+/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only their closes are valid: the last candle
+/// may consist of its last minute alone.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -110,7 +110,7 @@ pub(crate) async fn closes<C: SeriesCandle>(
     Ok(paged(&rows, unbuilt).into_iter().rev().map(|paged| paged.candle).collect())
 }
 
-/// Returns the candles in the rows and those that are not built, newest first. If both have a slot, the one with more samples counts.
+/// Returns the candles in the rows and the unbuilt ones, newest first. If both have a slot, the candle with more samples counts.
 fn paged<C: SeriesCandle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
     let built = rows.iter().filter_map(|row| {
         Some(PagedCandle { opened_at: row.slot?, candle: row.candle.clone()?, is_complete: true })
@@ -135,24 +135,25 @@ struct Product<'a, C: SeriesCandle> {
     now: UnixSeconds,
 }
 
-/// The rows of an interval that may have the product.
+/// The partition of an interval that has the product.
 struct Source {
     interval: &'static Interval,
     partition: String,
 }
 
-/// What a row has of the product.
+/// The product's entry in a row.
 #[derive(Debug)]
 struct Entry<C> {
-    /// Its slot. `None` if that is corrupt.
+    /// The slot; `None` if it is corrupt.
     slot: Option<UnixSeconds>,
-    /// The candle. `None` if the product has none in this slot, or if the row is corrupt.
+    /// The candle; `None` if the product has no candle in this slot, or if the row is corrupt.
     candle: Option<C>,
 }
 
 impl<C: SeriesCandle> Product<'_, C> {
-    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, the present one, and the last minute of that in place of
-    /// its candle: three queries instead of five. `None` if other slots may not be built, or if none of the last minutes has the product.
+    /// Returns the rows of the interval from the slot `oldest` to the current slot `newest`, and the last minute in place of the current
+    /// candle. This takes three queries instead of five. `None` if an earlier slot may not be built yet, or if the product is missing from
+    /// the last minutes.
     async fn with_last_minute(
         &self,
         interval: &'static Interval,
@@ -181,8 +182,8 @@ impl<C: SeriesCandle> Product<'_, C> {
             .map(|last| (rows, BTreeMap::from([(newest, last)]))))
     }
 
-    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`, and the candles up to
-    /// `newest` that are not built, made of finer data.
+    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`. Also returns the
+    /// candles up to `newest` that are not built yet, composed of finer data.
     async fn candles(
         &self,
         interval: &'static Interval,
@@ -205,7 +206,7 @@ impl<C: SeriesCandle> Product<'_, C> {
         self.candles_after(built, interval, oldest, newest, limit).await
     }
 
-    /// Returns what [`Product::candles`] returns if what ends after `built` is not built.
+    /// Does the work of [`Product::candles`], given that slots that end after `built` are not built.
     async fn candles_after(
         &self,
         built: UnixSeconds,
@@ -262,7 +263,7 @@ impl<C: SeriesCandle> Product<'_, C> {
         Source { interval, partition: interval.partition(interval.shard(self.id.as_ref())) }
     }
 
-    /// The rows between two times, oldest first, with this product only.
+    /// Returns a query of the rows between two times, oldest first, with this product only.
     fn query(&self, source: &Source, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
         self.table
             .query_between(&source.partition, slot_key(first), slot_key(last))
@@ -270,7 +271,7 @@ impl<C: SeriesCandle> Product<'_, C> {
             .expression_attribute_names("#id", self.id.as_ref())
     }
 
-    /// Reads a row.
+    /// Reads the product's entry in a row.
     fn entry(&self, Source { interval, partition }: &Source, row: &Row<'_>) -> Entry<C> {
         let slot = row.sort_key().and_then(|key| slot_of_key(interval, key));
         let start = slot.as_ref().ok().map(|slot| slot.start);

@@ -1,12 +1,13 @@
-//! How far the candles of a series are built. There is one row: `pk` is the series, and `sk` is `built`.
+//! The progress of building the candles of a series. There is one row: `pk` is the series, and `sk` is `built`.
 //!
 //! | attribute | value |
 //! |---|---|
-//! | `until` | the frontier: every candle that ends no later is built, as far as there was data for it |
-//! | `added` | data was added later from this time on, and no run has looked at it |
-//! | `again` | a run is building candles again, and has finished those that end no later |
+//! | `until` | the frontier: every candle that ends by this time is built, if there was data |
+//! | `added` | the start of data that was added later and that no run has looked at |
+//! | `again` | a run is rebuilding candles, and has finished all that end by this time |
 //!
-//! A run turns `added` into `again` before it reads the data. So data that arrives meanwhile is noted once more, and never overlooked.
+//! A run turns `added` into `again` before it reads the data. Data that arrives in the meantime sets `added` again, so it is never
+//! overlooked.
 
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use common::time::UnixSeconds;
@@ -22,7 +23,7 @@ const UNTIL: &str = "until";
 const ADDED: &str = "added";
 const AGAIN: &str = "again";
 
-/// How far the candles are built.
+/// The progress of building the candles of a series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     pub(super) until: Option<UnixSeconds>,
@@ -39,7 +40,7 @@ impl Progress {
         Ok(Self { until: time(UNTIL)?, added: time(ADDED)?, again: time(AGAIN)? })
     }
 
-    /// Reads the progress as it is now. A corrupt row is replaced: whatever there is data for is built again.
+    /// Reads the latest progress. A corrupt row is reset, so that all candles with data are built again.
     pub(super) async fn read(table: Session<'_>, series: &Series) -> Result<Self, Error> {
         let Some(row) = table.get(item::key(series.name, BUILT)).await? else { return Ok(Self::default()) };
         let progress = readable(std::slice::from_ref(&row), series.name, |row| Self::of_row(row).map(Some));
@@ -57,7 +58,7 @@ impl Progress {
         Ok(progress.first().and_then(|progress| progress.until))
     }
 
-    /// Writes `after` unless another run has changed the row since it was `self`, and returns whether it did.
+    /// Writes `after` in place of `self`. Returns `false` if another run has changed the row since `self` was read.
     pub(super) async fn advance(
         self,
         table: Session<'_>,
@@ -106,7 +107,7 @@ fn update(table: Session<'_>, series: &Series) -> UpdateItemFluentBuilder {
     table.update_item().set_key(Some(item::key(series.name, BUILT)))
 }
 
-/// Notes that data was added from the time `from` on: the next runs build the candles of it again.
+/// Notes that data was added from the time `from` on. The next runs rebuild its candles.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -118,7 +119,7 @@ pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds)
     table.write("UpdateItem", request.send()).await.map(drop)
 }
 
-/// Notes that candles of the minute of a backfill may have been built without it.
+/// In a backfill, notes that the candles of its minute may have been built without it.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -129,7 +130,7 @@ pub async fn note_late(table: Session<'_>, series: &Series, ticks: Ticks) -> Res
     }
 }
 
-/// Sets the frontier unless it is set: nothing that ends earlier is built of minutes.
+/// Sets the frontier if it is not set. Candles that end before the frontier are not built from minutes.
 ///
 /// # Errors
 /// If the table does not answer in time.

@@ -1,4 +1,4 @@
-//! The rows of a slot: how they are written, and its candles.
+//! The rows of a slot: writing them, and reading their candles.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,10 +16,10 @@ use crate::error::Error;
 use crate::item::{self, Attributes, Corrupt, PRODUCTS, SORT_KEY, each_readable, readable, text};
 use crate::session::{Reads, Session};
 
-/// The number of rows that are written at the same time, one by one: enough to hide the network latency.
+/// The number of concurrent writes of single rows: enough to hide the network latency.
 pub(crate) const CONCURRENT_WRITES: usize = 16;
 
-/// The rows of a slot that was recorded.
+/// The rows that were written for a slot.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Written {
     /// The number of rows.
@@ -44,7 +44,7 @@ pub(crate) fn by_shard<'a, Id: AsRef<str> + 'a>(
     shards.into_iter().map(|(shard, products)| row(slot, shard, products)).collect()
 }
 
-/// Writes the rows of a slot, and returns their number and the write units that they took. Rows that are there are replaced.
+/// Writes the rows of a slot, and returns their number and the write units that they took. Existing rows are replaced.
 pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
     table: Session<'_>,
     slot: Slot,
@@ -57,7 +57,7 @@ pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
     Ok((count, write_units))
 }
 
-/// Writes the rows of a slot that are not there, and returns the number of all rows and the write units.
+/// Writes the missing rows of a slot. Returns the number of all its rows, and the write units that the missing ones took.
 pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
     table: Session<'_>,
     slot: Slot,
@@ -100,7 +100,7 @@ pub(crate) fn products(row: &Attributes) -> Result<&Products, Corrupt> {
     row.get(PRODUCTS).and_then(|products| products.as_m().ok()).ok_or(CORRUPT)
 }
 
-/// Returns the candles of the slot, made of the rows of a finer interval.
+/// Returns the candles of the slot, composed of the rows of a finer interval.
 pub(crate) async fn parts<C: SeriesCandle>(
     table: Session<'_>,
     finer: &'static Interval,
@@ -127,7 +127,7 @@ pub(crate) async fn parts<C: SeriesCandle>(
     Ok(candles)
 }
 
-/// Returns the candles in a row of minutes or candles. A corrupt one hides none of the others.
+/// Returns the candles in a row of minutes or candles. Corrupt candles are skipped.
 fn candles_of<C: SeriesCandle>(
     interval: &'static Interval,
     row: &Attributes,
@@ -149,7 +149,7 @@ fn candles_of<C: SeriesCandle>(
     Ok(candles)
 }
 
-/// Returns the rows of a recorded slot and the number that there must be; `None` if the slot is not recorded.
+/// Returns the expected number of rows of a recorded slot, and its rows; `None` if the slot is not recorded.
 pub(crate) async fn rows_of(
     table: Session<'_>,
     slot: Slot,
@@ -158,22 +158,22 @@ pub(crate) async fn rows_of(
     Ok(Some((expected, table.get_all(keys(slot), Reads::Consistent).await?)))
 }
 
-/// The keys of the rows of a slot.
+/// Returns the keys of all rows of a slot.
 pub(crate) fn keys(slot: Slot) -> Vec<Attributes> {
     let key = |shard| item::key(slot.interval.partition(shard), slot_key(slot.start));
     (0..slot.interval.shards).map(key).collect()
 }
 
-/// The candles of a recorded slot, whose rows are all there.
+/// The candles of a recorded slot without missing rows.
 #[derive(Debug)]
 pub struct Recorded<C: SeriesCandle> {
     /// The candles that can be read.
     pub candles: Candles<C>,
-    /// The number of candles and whole rows that are corrupt, for which the log has the reasons.
+    /// The number of corrupt candles and corrupt rows. The log has the reasons.
     pub corrupt: usize,
 }
 
-/// Returns the candles of a recorded slot, or `None` if rows of it are missing or corrupt.
+/// Returns the candles of a recorded slot; `None` if rows are missing, or rows or candles are corrupt.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -182,8 +182,7 @@ pub async fn candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<
     Ok(recorded.filter(|recorded| recorded.corrupt == 0).map(|recorded| recorded.candles))
 }
 
-/// Returns the candles of a recorded slot, which can also be one of minutes; `None` if rows of it are missing. A corrupt candle hides
-/// none of the others.
+/// Returns the candles of a recorded slot, which can also be a minute; `None` if rows are missing. Corrupt candles are counted and skipped.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -206,7 +205,7 @@ pub async fn recorded_candles<C: SeriesCandle>(
     Ok((rows.len() >= expected).then_some(recorded))
 }
 
-/// What there is of the candles of a slot.
+/// The state of a slot's candles.
 #[derive(Debug)]
 pub enum SlotCandles<C: SeriesCandle> {
     /// The candles of all products. They change only if data of that time is imported.
@@ -217,15 +216,15 @@ pub enum SlotCandles<C: SeriesCandle> {
     NotRecorded,
 }
 
-/// Returns what there is of the candles of a slot. Its rows are read eventually consistent, which takes half of the read units, so a slot that
-/// was built a moment ago can be an error; [`candles`] reads what was just written. A corrupt candle hides none of the others.
+/// Returns the candles of a slot. The reads are eventually consistent, which takes half the read units. Therefore, a slot that was built a
+/// moment ago can be an error; [`candles`] reads the latest rows. Corrupt candles are skipped.
 ///
 /// # Errors
 /// If the table does not answer in time, or rows are missing.
 pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<SlotCandles<C>, Error> {
     let Slot { interval, start } = slot;
     let partition = interval.markers();
-    // With queries: functions of routes have no right to read single rows.
+    // Uses a query, because the functions of routes have no permission for `GetItem`.
     let marker = table.rows(markers(table, interval, start, start), 1);
     let (until, marker) = try_join(Progress::query(table, C::SERIES), marker).await?;
     if until.is_none_or(|until| until < slot.end()) {
@@ -242,12 +241,11 @@ pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Re
     Ok(SlotCandles::Built(rows.into_iter().flatten().collect()))
 }
 
-/// Stores candles that another program computed, and returns the number of rows that changed. A candle that is there stays if it has
-/// more samples. The caller notes afterwards that coarser candles must be built of them
-/// ([`build_again`](super::build_again)).
+/// Stores candles that another program computed, and returns the number of changed rows. A stored candle with more samples is kept. The
+/// caller must then call [`build_again`](super::build_again), so that coarser candles are built from these.
 ///
 /// # Errors
-/// If a part was not written before the deadline. The same call completes it.
+/// If a part was not written before the deadline. Repeating the call completes it.
 pub async fn store<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
@@ -256,24 +254,24 @@ pub async fn store<C: SeriesCandle>(
     if let Some(marked) = rows_of_slot(table, slot).await? {
         return Ok(merge(table, slot, candles, Some(marked)).await?.rows);
     }
-    // If the recorder builds the slot at this moment, it builds it once more afterwards.
+    // If the recorder is building the slot now, it rebuilds the slot afterwards.
     let values = candles.iter().map(|(id, candle)| (id, candle.attribute(slot)));
     let (rows, _) = put_rows(table, slot, values).await?;
     mark(table, slot, rows).await?;
     Ok(rows)
 }
 
-/// The rows of a slot that changed.
+/// The changed rows of a slot.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Changed {
-    /// Their number.
+    /// The number of changed rows.
     pub(super) rows: usize,
     /// The write units that they took.
     pub(super) write_units: f64,
 }
 
-/// Writes the candles of a slot and its marker, and returns the rows that changed. A candle that is there stays if it has more samples.
-/// `marked`: the number of rows in the marker, if the slot has been recorded before. Then its rows are read first.
+/// Writes the candles of a slot and its marker, and returns the changed rows. A stored candle with more samples is kept. `marked` is the
+/// number of rows in the marker if the slot was recorded before. In that case, its rows are read first.
 pub(super) async fn merge<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
@@ -300,7 +298,7 @@ pub(super) async fn merge<C: SeriesCandle>(
     Ok(changed)
 }
 
-/// Merges candles into the row of a shard, and returns the write units that it took; `None` if nothing changed.
+/// Merges candles into the row of a shard, and returns the write units that this took; `None` if nothing changed.
 async fn merge_row<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
@@ -335,7 +333,7 @@ async fn merge_row<C: SeriesCandle>(
         if let Some(written) = table.write("PutItem", request.set_item(Some(row)).send()).await? {
             return Ok(Some(units(&written)));
         }
-        // Another run or an import has written the row since.
+        // Another run or an import has written the row since it was read.
         before = table.get(key()).await?;
     }
 }
