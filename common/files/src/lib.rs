@@ -1,10 +1,10 @@
-//! Public files: data that is the same for everybody, in a bucket behind a CDN, or in a folder. The recorders write them; no function
-//! serves them.
+//! Public files: data that is the same for all clients, in a bucket behind a CDN or in a folder. The recorders write the files; no
+//! function serves them.
 //!
-//! A file never goes back in time. Whoever writes one sees the version that it replaces first, then reads the data, and writes only if
-//! that version is still there: then no other run has written data in between that was read later. Files of a minute, whose data is the
-//! run's own, have a clock instead of the second step ([`advance`]). Each write replaces a file as a whole. The next run that writes the
-//! file completes what a killed one has left.
+//! A file never goes back in time. A run first looks up the stored version, then reads the data, and writes only if the stored version
+//! is still the same. Newer data is therefore never replaced by older data. Files of a minute contain data that the run itself has
+//! fetched before, so a clock decides whether the run may write them ([`advance`]). Each write replaces the whole file. If a run is
+//! killed, the next run that writes the file completes the work.
 
 mod connector;
 mod prices;

@@ -1,7 +1,7 @@
-//! `/prices.json`: the prices of both markets in one list. Each recorder replaces those of its market.
+//! `/prices.json`: the prices of both markets in one list. Each recorder replaces the prices of its market.
 //!
-//! The file is also the clock of the files of a minute: a run writes the others only if it has brought its market forward here. It has
-//! seen their versions before, so a later run that has done the same since has replaced them.
+//! The file is also the clock for the files of a minute: a run writes these only after it has advanced its market here. It looks up their
+//! versions before that. If a later run replaces them in the meantime, the versions differ, and the earlier run does not replace them.
 
 use common::time::UnixSeconds;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use crate::store::{Error, Files};
 
 const NAME: &str = "prices.json";
 
-/// The number of times that another run may write the file while one does.
+/// The maximum number of attempts. An attempt fails if another run writes the file at the same time.
 const ATTEMPTS: usize = 5;
 
-/// How far ahead of the clock the provider's time may be, in seconds. A later one is wrong, and must not stop the file.
+/// The maximum lead of the provider's time over the clock, in seconds. A later stored time is wrong, and must not block updates.
 const LARGEST_LEAD: i64 = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,9 +31,9 @@ pub enum Price {
         lowest: f64,
     },
     Bazaar {
-        /// The price of the best buy order, which an instant sale gets; null without one.
+        /// The price of the best buy order, which an instant sale gets; null without buy orders.
         top_buy_order: Option<f64>,
-        /// The price of the best sell offer, which an instant purchase pays; null without one.
+        /// The price of the best sell offer, which an instant purchase pays; null without sell offers.
         top_sell_offer: Option<f64>,
     },
 }
@@ -77,9 +77,10 @@ impl Times {
     }
 }
 
-/// Brings the prices of the market to those of `updated_at`, and returns whether the files of the minute are to be written: unless the
-/// prices are already those of a later time. If they are of the same time, they can still differ, because auctions are sold in between, and
-/// a run may have failed before it wrote the other files. `now` is the current time.
+/// Replaces the prices of the market with `rows`, the prices at `updated_at`. Returns `false` if the stored prices are of a later time, or
+/// if other runs write the file in every attempt; then the files of the minute must not be written. Stored prices of the same time are also
+/// replaced: auctions may have been sold since, and an earlier run may have failed before it wrote the other files. `now` is the current
+/// time.
 ///
 /// # Errors
 /// If the store does not answer in time.
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
     use crate::store::tests::files;
 
-    /// The time when it is 10:00, in seconds.
+    /// The current time in the tests: 2026-04-28T10:00:00Z.
     const NOW: UnixSeconds = UnixSeconds::new(1_777_370_400);
 
     fn rows(lowest: f64) -> [PriceRow; 1] {
@@ -149,17 +150,17 @@ mod tests {
         assert!(advance_to(&files, -60, 1.0).await);
         assert!(advance_to(&files, -60, 1.0).await, "the other files may be missing");
         assert_eq!(shown(&folder)[0], rows(1.0)[0]);
-        assert!(advance_to(&files, -60, 2.0).await, "the lowest one is sold");
+        assert!(advance_to(&files, -60, 2.0).await, "the cheapest auction was sold");
         assert_eq!(shown(&folder)[0], rows(2.0)[0]);
         assert!(!advance_to(&files, -61, 2.0).await);
         assert!(advance_to(&files, 0, 3.0).await);
-        // A time far ahead is written, and does not stop the next.
+        // A time in the future is written, but does not block the next one.
         assert!(advance_to(&files, 121, 4.0).await);
         assert!(advance_to(&files, 0, 5.0).await);
         let text = std::fs::read_to_string(folder.path().join(NAME)).unwrap();
         let expected = r#"{"updated_at":{"auctions":"2026-04-28T10:00:00Z","bazaar":null},"prices":[{"id":"HYPERION","market":"auctions","lowest":5.0}]}"#;
         assert_eq!(text, expected);
-        // A corrupt file is made again.
+        // A corrupt file is written again.
         std::fs::write(folder.path().join(NAME), "[").unwrap();
         assert!(advance_to(&files, -600, 6.0).await);
     }

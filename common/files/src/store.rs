@@ -1,4 +1,4 @@
-//! The place of the files: a bucket in S3, or a folder.
+//! The store of the files: a bucket in S3, or a folder.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,15 +23,17 @@ use object_store::{
 
 use crate::connector::Connector;
 
-/// The time limit of one request to S3, and that for all attempts.
+/// The timeout of one request to S3.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time limit for all attempts of a request.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(8);
 const RETRIES: usize = 2;
 
-/// The header of every file. A CDN keeps a file as long as clients do, and while the store fails, at most for an hour.
+/// The `Cache-Control` header of every file. A CDN keeps a file as long as clients do: for a minute, and for up to an hour while the
+/// store fails.
 const CACHE_CONTROL: &str = "public, max-age=60, stale-if-error=3600";
 
-/// gzip level 6 takes a fifth of the time of the highest level, for 2 % more bytes.
+/// gzip level 6 takes a fifth of the time of the highest level, and produces 2 % more bytes.
 const LEVEL: i32 = 6;
 
 /// Why a file was not read or written.
@@ -51,12 +53,12 @@ pub enum Error {
     Compression,
 }
 
-/// In which forms a file is stored.
+/// The forms in which a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Under its name. If that ends with `.gz`, it is compressed; if not, a CDN compresses it for clients that accept that.
+    /// One file. It is compressed if its name ends with `.gz`; if not, a CDN compresses it for clients that accept that.
     Plain,
-    /// As it is, and compressed under its name and `.gz`.
+    /// Two files: one uncompressed, and one compressed with the suffix `.gz`.
     Both,
 }
 
@@ -69,11 +71,11 @@ impl Form {
     }
 }
 
-/// The version of a file that a run has seen before it reads the data of the next one.
+/// The stored version of a file, which a run looks up before it reads the data of the next version.
 #[derive(Debug)]
 pub struct Seen {
     name: String,
-    /// Per stored form its suffix and its version; `None` if it does not exist.
+    /// The suffix and the version of each form; `None` if the form does not exist.
     versions: Vec<(&'static str, Option<Version>)>,
 }
 
@@ -104,7 +106,7 @@ impl Seen {
 #[derive(Debug)]
 pub struct Files {
     store: Arc<dyn ObjectStore>,
-    /// A folder has no headers and no conditional writes. In their place, a process that writes locks this file, beside the folder.
+    /// A folder has no conditional writes. Instead, a process locks this file beside the folder while it writes.
     lock: Option<PathBuf>,
 }
 
@@ -147,7 +149,7 @@ impl Files {
         Ok(Some(Self { store: Arc::new(store), lock: None }))
     }
 
-    /// Returns the version of the file that is stored now.
+    /// Returns the stored version of the file.
     ///
     /// # Errors
     /// If the store does not answer in time.
@@ -159,7 +161,7 @@ impl Files {
         Ok(Seen { name: name.to_owned(), versions })
     }
 
-    /// Returns the file as it is stored, and its version; no content if it does not exist.
+    /// Returns the stored version and the content of the file; no content if it does not exist.
     ///
     /// # Errors
     /// If the store does not answer in time.
@@ -172,11 +174,10 @@ impl Files {
         Ok((Seen { name: name.to_owned(), versions: vec![("", version)] }, content))
     }
 
-    /// Writes the file, and returns whether all of its forms are written: those are not whose version is no longer the one that was seen,
-    /// because another run has written them since.
+    /// Writes all forms of the file. Returns `false` if another run has replaced a form since it was seen; that form is left alone.
     ///
     /// # Errors
-    /// If the store does not answer in time. The file is then the old or the new one, and complete.
+    /// If the store does not answer in time. Each form is then either the old or the new one, and complete.
     pub async fn replace(&self, seen: Seen, content: &[u8]) -> Result<bool, Error> {
         let mut is_written = true;
         for (suffix, version) in seen.versions {
@@ -192,7 +193,7 @@ impl Files {
         Ok(is_written)
     }
 
-    /// Returns the names of the files in the folder `folder`, without it.
+    /// Returns the names of the files in `folder`, without the name of the folder.
     ///
     /// # Errors
     /// If the store does not answer in time.
@@ -245,7 +246,7 @@ impl Files {
     }
 }
 
-/// Returns the content as it is stored under a name with `.gz`: the same for the same content.
+/// Returns the compressed content, for a file with the suffix `.gz`. The same content always gives the same bytes.
 ///
 /// # Errors
 /// If it cannot be compressed.
@@ -279,11 +280,11 @@ pub(crate) mod tests {
             [files.seen("a/b.json", Form::Both).await, files.seen("a/b.json", Form::Both).await];
         let later = files.seen("a/b.json", Form::Both).await.unwrap();
         assert!(files.replace(second.unwrap(), b"[2]").await.unwrap());
-        assert!(!files.replace(first.unwrap(), b"[1, 1]").await.unwrap(), "it was written since");
+        assert!(!files.replace(first.unwrap(), b"[1, 1]").await.unwrap(), "the file was written since");
         let content = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
         assert_eq!(content("a/b.json"), b"[2]");
         assert_eq!(content("a/b.json.gz"), gzip(b"[2]").unwrap());
-        assert!(!files.replace(later, b"[3]").await.unwrap(), "it did not exist");
+        assert!(!files.replace(later, b"[3]").await.unwrap(), "the file did not exist");
         let seen = files.seen("a/b.json", Form::Both).await.unwrap();
         assert!(!seen.is_older_than(UnixSeconds::new(0)) && seen.is_older_than(UnixSeconds::new(i64::MAX)));
         assert!(files.replace(seen, b"[4, 4]").await.unwrap());
