@@ -1,10 +1,10 @@
 //! The auction house, page by page: `/v2/skyblock/auctions`.
 //!
-//! - Every page is a snapshot of its own, refreshed every 60 s: two pages can be a minute apart, and `totalPages` can shrink
-//!   from one to the next. The service therefore caches each page by itself.
-//! - A page beyond the last is a 404, a number that is too large for the provider a 422. Both mean that there is no such page;
-//!   but for a moment during a refresh, the provider also responds with 404 to pages that exist.
-//! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
+//! - Every page is a separate snapshot, refreshed every 60 s. Two pages can be a minute apart, and `totalPages` can shrink
+//!   from one to the next. The service therefore caches each page separately.
+//! - The provider responds with 404 to a page beyond the last, and with 422 to a number that is too large for it. Both mean that the
+//!   page does not exist. For a moment during a refresh, however, the provider also responds with 404 to existing pages.
+//! - `highest_bid_amount` is always present. It is 0 without bids.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -112,13 +112,13 @@ impl<'a> Row for Auction<'a> {
 pub struct AuctionId(u128);
 
 impl AuctionId {
-    /// The id with these bytes, the first digits first.
+    /// Returns the id with these bytes, the first digits first.
     #[must_use]
     pub const fn of_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes))
     }
 
-    /// The bytes, the first digits first.
+    /// Returns the bytes, the first digits first.
     #[must_use]
     pub const fn bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -146,11 +146,11 @@ impl<'de> Deserialize<'de> for AuctionId {
     }
 }
 
-/// What decides about the price of an item: the fields of a running auction that the recorder reads.
+/// The fields of a running auction from which the recorder computes prices.
 #[derive(Debug, Deserialize)]
 pub struct Listing<'a> {
     pub uuid: AuctionId,
-    /// Whether it is a buy-it-now auction. Old responses have the field only if it is.
+    /// Whether it is a buy-it-now auction. Old responses have the field only if it is `true`.
     #[serde(default)]
     pub bin: bool,
     /// The first bid, or the price of a buy-it-now auction, in coins, for the whole stack.
@@ -192,7 +192,7 @@ impl Row for Listing<'_> {
 /// Checks the price of a stack, in coins.
 ///
 /// # Errors
-/// If it is below 1 or above all purses of the game.
+/// If the price is below 1, or higher than any purse of the game.
 pub(super) fn check_price(coins: i64) -> Result<(), &'static str> {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
     const HIGHEST: i64 = HIGHEST_PRICE as i64;
@@ -205,8 +205,8 @@ struct ErrorBody {
     success: bool,
 }
 
-/// Returns the provider's response for `page`, or `None` if the page is beyond the last. `is_known` says that it is not; the
-/// first page never is. A 404 for such a page is a failure.
+/// Returns the provider's response for `page`; `None` if the page is beyond the last. A 404 is a failure for the first page,
+/// and for a page that `is_known` to exist.
 ///
 /// # Errors
 /// If the provider gives no usable response.

@@ -10,11 +10,11 @@ use super::error::UpstreamError;
 use crate::error::chain;
 use crate::text::{Spare, Text};
 
-/// How many bytes a body may have, compressed and decompressed.
+/// The maximum size of a body in bytes, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
 const TOO_LARGE: &str = "it has more than 33554432 bytes";
 
-/// How many gzip members a body may have, counting what looks like one.
+/// The maximum number of gzip members in a body, including bytes that only look like a member.
 const MOST_MEMBERS: usize = 32;
 
 /// Reads the body as it arrives.
@@ -45,7 +45,7 @@ pub(super) fn decompress(
         [only] if matches!(only.as_str(), "gzip" | "x-gzip") => {
             inflate(&compressed, spare).map_err(|reason| unreadable(reason.to_owned()))?
         }
-        // Its name could be anything, even the key that the upstream has received.
+        // The error does not repeat the name, which could be anything, even the key that the upstream has received.
         _ => return Err(unreadable("unknown encoding".to_owned())),
     };
     let text = String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))?;
@@ -62,8 +62,8 @@ fn encoding(headers: &HeaderMap) -> Vec<String> {
         .collect()
 }
 
-/// Decompresses a body of one or more gzip members. The library decompresses one member at once, which takes 0.6 of the time of a
-/// decoder for streams, but it does not say where the member ends.
+/// Decompresses a body of one or more gzip members. The library decompresses a whole member at once, in 0.6 of the time of a
+/// stream decoder, but does not return where the member ends.
 fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
     if find_member(compressed, 1).is_none() {
         return inflate_member(compressed, spare.take(announced_length(compressed)?));
@@ -82,7 +82,7 @@ fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
                 let Some(end) = end else { return Ok(plain) };
                 (rest, from) = (rest.get(end..).unwrap_or_default(), 1);
             }
-            // What looked like the beginning of a member is part of this one.
+            // The supposed beginning of a member is part of this one.
             (Err(_), Some(end)) => from = end + 1,
             (Err(reason), None) => return Err(reason),
         }
@@ -90,7 +90,7 @@ fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
     Err("it has too many gzip members")
 }
 
-/// Returns the position of what looks like the beginning of a gzip member (RFC 1952, 2.3.1), at `from` or later.
+/// Returns the first position, at `from` or later, that looks like the beginning of a gzip member (RFC 1952, 2.3.1).
 fn find_member(compressed: &[u8], from: usize) -> Option<usize> {
     const BEGINNING: [u8; 3] = [0x1f, 0x8b, 8];
     Some(from + memmem::find(compressed.get(from..)?, &BEGINNING)?)
@@ -102,11 +102,11 @@ fn announced_length(member: &[u8]) -> Result<usize, &'static str> {
     if length > LARGEST_BODY { Err(TOO_LARGE) } else { Ok(length) }
 }
 
-/// Decompresses a member into `plain`, which has the length that it announces.
+/// Decompresses a member into `plain`, which has the announced length.
 fn inflate_member(member: &[u8], mut plain: Vec<u8>) -> Result<Vec<u8>, &'static str> {
     match Decompressor::new().gzip_decompress(member, &mut plain) {
         Ok(length) if length == plain.len() => Ok(plain),
-        Ok(_) | Err(DecompressionError::InsufficientSpace) => Err("its length is not what it announces"),
+        Ok(_) | Err(DecompressionError::InsufficientSpace) => Err("its length is not the announced length"),
         Err(DecompressionError::BadData) => Err("it is not valid gzip data"),
     }
 }
@@ -166,7 +166,7 @@ mod tests {
         let many = |members: usize| gzip(b"12").repeat(members);
         assert_eq!(decompressed(&headers, many(MOST_MEMBERS)), Some("12".repeat(MOST_MEMBERS)));
         assert_eq!(decompressed(&headers, many(MOST_MEMBERS + 1)), None);
-        // What looks like a second member is in the middle of the only one, which is stored and not compressed.
+        // The bytes that look like a second member are in the middle of the only one, which is stored uncompressed.
         let stored = stored(b"before \x1f\x8b\x08 after");
         assert_eq!(inflate(&stored, &Spare::default()).as_deref(), Ok(&b"before \x1f\x8b\x08 after"[..]));
         assert_eq!(decompressed(&headers, gzip(b"")).as_deref(), Some(""));
@@ -179,7 +179,7 @@ mod tests {
         for length in 0..body.len() {
             assert_eq!(decompressed(&headers, body[..length].to_vec()), None, "{length}");
         }
-        // Behind the header, which has fields without a checksum.
+        // After the header, whose fields have no checksum.
         for position in 10..body.len() {
             let mut corrupt = body.clone();
             corrupt[position] ^= 0x10;

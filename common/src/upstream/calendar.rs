@@ -1,5 +1,5 @@
-//! The game's calendar, as far as elections need it. A mayor's term follows from the year of the election alone, so it does
-//! not depend on when the provider shows the new mayor.
+//! The part of the game's calendar that elections need. A mayor's term follows from the year of the election alone, so it
+//! does not depend on when the provider shows the new mayor.
 //!
 //! Year 1 began at 2019-06-11 17:55:00 UTC. A year has 12 months of 31 days of 20 minutes. The booth of an election closes on
 //! the 27th day of the third month of the next year; captures of the provider's responses agree with that.
@@ -14,7 +14,7 @@ use crate::time::UnixSeconds;
 const EPOCH: UnixSeconds = UnixSeconds::new(1_560_275_700);
 /// The length of a year: 124 hours.
 pub const YEAR: Duration = Duration::from_hours(124);
-/// An election closes this long after the start of the year that follows its own.
+/// An election closes this long after the start of the next year.
 const CLOSE: Duration = Duration::from_mins(1_760);
 
 /// The year of an election, counted from 1. The winner is mayor until the next election closes.
@@ -28,7 +28,7 @@ pub struct ElectionYear(u32);
 pub struct InvalidElectionYear;
 
 impl ElectionYear {
-    /// The last year that a sort key has room for.
+    /// The last year that fits into a sort key.
     pub const LAST: u32 = 9_999;
 
     /// The year with this number.
@@ -39,7 +39,6 @@ impl ElectionYear {
         (1..=Self::LAST).contains(&number).then_some(Self(number)).ok_or(InvalidElectionYear)
     }
 
-    /// The number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -65,7 +64,7 @@ impl ElectionYear {
         u32::try_from(years).ok().and_then(|number| Self::new(number).ok())
     }
 
-    /// Returns the year before; `None` for year 1.
+    /// Returns the previous year; `None` for year 1.
     #[must_use]
     pub fn previous(self) -> Option<Self> {
         Self::new(self.0 - 1).ok()

@@ -37,12 +37,12 @@ pub struct UpstreamRequest<'a> {
     pub parameter: Option<(&'a str, &'a str)>,
     /// The player whom the request is about: the name, or the id without dashes. No error repeats it.
     pub player: Option<&'a str>,
-    /// The statuses besides 200 and 204 that are a response and not a failure, such as a 404 for an unknown name.
+    /// The statuses, besides 200 and 204, that are a response and not a failure, such as 404 for an unknown name.
     pub expected_statuses: &'a [StatusCode],
 }
 
 impl<'a> UpstreamRequest<'a> {
-    /// The request for `path`, which must exist.
+    /// Returns the request for `path`, which must exist.
     #[must_use]
     pub const fn of(path: &'a str) -> Self {
         Self { path, parameter: None, player: None, expected_statuses: &[] }
@@ -55,7 +55,7 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
-    /// How long to send no request after a refusal without a wait; `None` if only a 429 is a refusal.
+    /// How long to pause after a refusal that gives no wait; `None` if only a 429 is a refusal.
     pause_after_refusal: Option<Duration>,
     /// A buffer for decompressed bodies that the next request reuses.
     spare: Arc<Spare>,
@@ -76,8 +76,8 @@ impl Upstream {
         Ok(Self { client, base, key, pause_after_refusal: None, spare: Arc::default(), blocked_until })
     }
 
-    /// The same for an upstream that limits the requests of an address, with a 403 as well as with a 429, and may not say for how
-    /// long: then no request is sent for `pause`. Lambda's addresses are shared, so requests of others count, too.
+    /// Returns the same client for an upstream that limits the requests of an address. It responds with 403 or 429, and may not say for how
+    /// long; then no request is sent for `pause`. Lambda's addresses are shared, so the requests of others also count.
     #[must_use]
     pub fn limited_by_address(self, pause: Duration) -> Self {
         Self { pause_after_refusal: Some(pause), ..self }
@@ -96,12 +96,12 @@ impl Upstream {
         http::warm_up(&self.client, &self.base).await;
     }
 
-    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a parameter are retried once, unless the upstream has
-    /// just failed.
+    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a parameter are retried once, unless
+    /// the upstream has just failed.
     ///
     /// # Errors
-    /// If there is no response, or one with an unexpected status or an unreadable body. Nothing is sent, and the error is `RateLimited`, while an
-    /// earlier response limits the rate of requests.
+    /// If there is no response, or if it has an unexpected status or an unreadable body. While an earlier response limits the rate of
+    /// requests, nothing is sent, and the error is `RateLimited`.
     pub async fn get(
         &self,
         invocation: &Invocation,
@@ -111,11 +111,11 @@ impl Upstream {
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
-    /// Returns the response to `request`, which is not repeated and not charged to the invocation: the caller limits the rate of its requests,
-    /// and charges the time of all of them.
+    /// Returns the response to `request`, without a retry. Does not add its time to the invocation: the caller limits the rate of its
+    /// requests, and adds the time of all of them.
     ///
     /// # Errors
-    /// As [`Upstream::get`].
+    /// The same as for [`Upstream::get`].
     pub async fn get_once(
         &self,
         invocation: &Invocation,
@@ -132,7 +132,7 @@ impl Upstream {
     ) -> Result<UpstreamResponse, UpstreamError> {
         let blocked_until = UnixMilliseconds::new(self.blocked_until.load(Ordering::Relaxed));
         if invocation.now() < blocked_until {
-            // An event from far in the past must not wait for a limit of today.
+            // An event from far in the past must not wait for a current limit.
             let wait = blocked_until.distance(invocation.now());
             if wait <= LONGEST_WAIT {
                 return Err(UpstreamError::RateLimited { wait });
@@ -183,7 +183,7 @@ impl Upstream {
         } else if self.key.is_some() {
             wait_for_pace(&headers)
         } else {
-            // Without a key, the provider counts the requests of an address, which is not always that of this function only.
+            // Without a key, the provider counts the requests of an address, which other functions can share.
             Duration::ZERO
         };
         if !wait.is_zero() {
@@ -212,12 +212,12 @@ impl Upstream {
         Secrets::new(self.key.clone(), request.player)
     }
 
-    /// Sends no request for this long. Of several responses at once, the latest time holds.
+    /// Sends no request for this long. If several responses set a time, the latest one counts.
     fn block(&self, now: UnixMilliseconds, wait: Duration) {
         let until = now.plus(wait);
         let later = |current| {
             let current = UnixMilliseconds::new(current);
-            // One that is not of this time does not hold.
+            // A time that is too far from `now` does not count.
             (until > current || current.distance(now) > LONGEST_WAIT).then_some(until.get())
         };
         // It fails if the time is not later.
@@ -242,7 +242,7 @@ struct ProviderError {
     _cause: String,
 }
 
-/// Whether the body of an error is the provider's own. A firewall in front of it, which knows nothing about keys, sends others.
+/// Whether the body of an error is from the provider. A firewall in front of it, which knows nothing about keys, sends other bodies.
 fn is_error_of_provider(body: &str) -> bool {
     serde_json::from_str(body).is_ok_and(|Object(error): Object<ProviderError>| !error.success)
 }
@@ -252,8 +252,8 @@ fn age(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Whether an immediate retry may succeed. A path without a parameter exists unless its request expects a 404, but the provider is known to
-/// lose one for a moment during a refresh.
+/// Whether an immediate retry may succeed. A path without a parameter exists unless its request expects a 404, but the provider sometimes
+/// returns a 404 for a moment during a refresh.
 fn is_transient(failure: &UpstreamError, request: &UpstreamRequest<'_>) -> bool {
     match failure {
         UpstreamError::Unreachable { .. } => true,
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(blocked_for(now, 5), 5_000);
     }
 
-    /// A server that gives this response to the first request.
+    /// A server that sends this response to the first request.
     async fn responding(response: &'static str) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -327,11 +327,11 @@ mod tests {
         format!("http://{address}")
     }
 
-    /// The response to the last request of a window, whose pace asks for 70 seconds.
+    /// The response to the last request of a window. It requires a wait of 70 seconds.
     const AT_THE_LIMIT: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\
         RateLimit-Limit: 300\r\nRateLimit-Remaining: 0\r\nRateLimit-Reset: 100\r\n\r\n{}";
 
-    /// How many seconds an upstream with this key waits after [`AT_THE_LIMIT`].
+    /// Returns how many seconds an upstream with this key waits after [`AT_THE_LIMIT`].
     async fn wait_at_the_limit(key: Option<&'static str>) -> i64 {
         let base = responding(AT_THE_LIMIT);
         let upstream = Upstream { key: key.map(HeaderValue::from_static), ..upstream(&base.await) };

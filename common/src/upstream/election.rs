@@ -2,11 +2,11 @@
 //!
 //! - `current` is absent while the booth is closed, which is 31 of every 124 hours. The service then returns `{}`.
 //! - The mayor elected in year N takes office in year N+1, and `mayor.election.year` is N (`calendar`).
-//! - A minister, if there is one, stands inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates
+//! - A minister, if there is one, is inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates
 //!   are in no particular order. Elections therefore pass through as raw text.
-//! - Perks differ from term to term of the same mayor, so a recorded mayor keeps those of the term.
-//! - A special mayor of 2025/26 had other perks within its term, at times none, and no `election` for the whole term. A response
-//!   can be older than the one before: `lastUpdated` says so.
+//! - The same mayor has different perks in different terms, so a recorded mayor keeps the perks of the term.
+//! - A special mayor of 2025/26 changed perks within the term, sometimes had no perks, and had no `election` for the whole term.
+//!   A response can be older than the previous one, which `lastUpdated` shows.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ pub struct Elections<'a, P> {
     pub mayor: Mayor<'a, P>,
     /// The open election; absent while the booth is closed.
     pub current: Option<ObjectText<'a>>,
-    /// When the provider refreshed it, in Unix milliseconds; `None` if it does not say so. No response depends on it.
+    /// When the provider refreshed it, in Unix milliseconds; `None` if absent or invalid. No response depends on it.
     #[serde(rename = "lastUpdated", default, deserialize_with = "whole_number_if_any")]
     pub last_updated: Option<i64>,
 }

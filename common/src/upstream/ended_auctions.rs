@@ -1,7 +1,7 @@
-//! The auctions that players have won lately: `/v2/skyblock/auctions_ended`.
+//! The auctions that players won recently: `/v2/skyblock/auctions_ended`.
 //!
-//! - The list is refreshed every 60 s, and has the sales of the 60 to 64 s before: two successive lists overlap by seconds, and a list
-//!   that is missed is lost.
+//! - The list is refreshed every 60 s, and has the sales of the previous 60 to 64 s. Two successive lists overlap by seconds, and a
+//!   missed list is lost.
 //! - Auctions that expired or were cancelled are not in it.
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use crate::json::whole_number;
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions_ended";
 
-/// The time before its refresh of which a list has every sale.
+/// The length of time before its refresh for which a list has every sale.
 pub const COVERED: Duration = Duration::from_mins(1);
 
 /// The provider's response.

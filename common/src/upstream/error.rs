@@ -7,7 +7,7 @@ use lambda_http::http::StatusCode;
 use crate::cache::SourceError;
 use crate::error::ApiError;
 
-/// Why an upstream gave no usable response. For the log; it holds no key, and neither name nor id of the player whom the request is about.
+/// Why an upstream gave no usable response. For the log: it has no key, and neither the name nor the id of the requested player.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
     /// The connection failed, or it broke before a response began.
@@ -24,7 +24,7 @@ pub enum UpstreamError {
     #[error("the body of the upstream response to {path} cannot be read: {cause}")]
     Unreadable {
         path: String,
-        /// What is wrong with the body.
+        /// A description of the defect.
         cause: String,
     },
     /// The status is not among the expected ones.
@@ -66,7 +66,7 @@ pub enum UpstreamError {
     #[error("the upstream response to {path} is invalid: {cause}; it begins: {body}")]
     Invalid {
         path: String,
-        /// What is wrong with the body.
+        /// A description of the defect.
         cause: String,
         /// The beginning of the body.
         body: String,
@@ -74,8 +74,8 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
-    /// How long to wait at least before the request is repeated; `None` if repeating it cannot help. An unexpected status often passes,
-    /// whatever it is: a 404 during a refresh, a 403 of a firewall.
+    /// Returns the shortest wait before a retry; `None` if a retry cannot help. Any unexpected status may be temporary, such as a 404
+    /// during a refresh or a 403 of a firewall.
     #[must_use]
     pub fn wait_before_retry(&self) -> Option<Duration> {
         match self {
@@ -89,7 +89,7 @@ impl UpstreamError {
 impl SourceError for UpstreamError {
     const IS_SPARED: bool = true;
 
-    /// A rate limit has a wait of its own, which holds for the whole upstream.
+    /// A rate limit has its own wait, which applies to the whole upstream.
     fn is_failure(&self) -> bool {
         !matches!(self, Self::TooManyRequests { wait, .. } | Self::RateLimited { wait } if !wait.is_zero())
     }

@@ -46,7 +46,7 @@ pub struct FireSale<'a> {
 impl<'a> Row for FireSale<'a> {
     const NAME: &'static str = "item_id";
 
-    /// The same item may be sold again.
+    /// The start and the item, because the same item may be sold again.
     type Key = (i64, Cow<'a, str>);
 
     fn key(&self) -> Self::Key {

@@ -17,7 +17,7 @@ const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("cannot build the HTTP client")]
 pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// Returns the TLS configuration of all connections, which is made once: a recorder has three clients.
+/// Returns the TLS configuration of all connections. It is built once, because a recorder has three clients.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
@@ -34,7 +34,7 @@ fn tls() -> Result<rustls::ClientConfig, ClientError> {
     TLS.clone().map_err(|error| ClientError(error.into()))
 }
 
-/// Returns a client with what `configure` adds. It follows no redirects and does not decompress bodies.
+/// Returns a client with the settings that `configure` adds. It follows no redirects and does not decompress bodies.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
@@ -47,8 +47,8 @@ pub fn client(configure: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Result<
     configure(builder).build().map_err(|error| ClientError(error.into()))
 }
 
-/// Opens a connection to `base` while the function starts, when Lambda gives it a whole core. Only the TLS handshake is worth
-/// that, so nothing happens without TLS. A failure is ignored: the first request will meet it again.
+/// Opens a connection to `base` while the function starts, when Lambda gives it a whole core. Only a TLS handshake takes long
+/// enough for that, so nothing happens without TLS. A failure is ignored, because the first request will meet it again.
 pub async fn warm_up(client: &Client, base: &Url) {
     if base.scheme() == "https" {
         let request = client.head(base.clone()).send();

@@ -85,7 +85,7 @@ impl<'a> Row for WholeItem<'a> {
     }
 }
 
-/// Returns the items in the provider's response with all that it says of them.
+/// Returns the items in the provider's response with all of their fields.
 ///
 /// # Errors
 /// If the response is invalid.

@@ -1,17 +1,17 @@
-//! The client for the game's provider and for the name service. Timeouts, the retry, the size limits and the rate limit are
-//! the same for all of them; one file per resource says what the service reads of it.
+//! The client for the game's provider and for the name service. Timeouts, the retry, the size limits and the rate limit are the
+//! same for all requests. One file per resource describes the data that the service reads from it.
 //!
-//! What holds for every response of the provider:
+//! Rules for every response of the provider:
 //!
 //! - JSON is written by Java: a whole number may arrive as `6.0E7` (`json::whole_number`), and texts keep escapes such as
 //!   `\u0027`, which pass through unchanged (`json::Verbatim`).
-//! - A row of a list that makes no sense is left out, and the others are served (`rows.rs`).
+//! - Invalid rows of a list are left out, and the others are served (`rows.rs`).
 //! - `success: true` marks a good body ([`Success`]); a failure may have status 200 and `success: false`.
-//! - Failures in front of the provider have HTML bodies and any status, so an unexpected body is an error and no panic.
+//! - Failures in front of the provider have HTML bodies and any status, so an unexpected body is an error, not a panic.
 //! - Times are integers in Unix milliseconds.
 //! - Only `/v2/skyblock/profiles` needs the key (`API-Key`). The bazaar, the auctions, the fire sales and `/v2/resources/…`
-//!   work without, so the functions for them are deployed without it. A missing key is a 400, and one that is not valid a 403 with
-//!   the provider's JSON: `success: false` and a `cause`. Any other 403 is of something in between.
+//!   work without it, so their functions are deployed without it. A missing key gives a 400. An invalid key gives a 403 with the
+//!   provider's JSON: `success: false` and a `cause`. Any other 403 comes from a system in front of the provider.
 //! - A 429 names its wait in `Retry-After` or `RateLimit-Reset` (`rate_limit.rs`).
 //!
 //! Errors here are written for the log ([`UpstreamError`]); clients never see them.

@@ -1,10 +1,10 @@
 //! The name service, which resolves a player's name to an id: `/users/profiles/minecraft/NAME`.
 //!
 //! - Names match in any case, and the response has the player's own spelling. Players can change their names, so a name is
-//!   no permanent id.
-//! - An unknown name is a 404 with an `errorMessage`, or a 204 without a body; an illegal one is a 400 with an `errorMessage`.
-//! - A 403 also limits the requests of an address, or is the page of a firewall.
-//! - A 429 has no `errorMessage` and no header that gives the wait. It must not be mistaken for an unknown name.
+//!   not a permanent id.
+//! - An unknown name gives a 404 with an `errorMessage`, or a 204 without a body; an illegal one gives a 400 with an `errorMessage`.
+//! - A 403 limits the requests of an address, like a 429, or is the page of a firewall.
+//! - A 429 has no `errorMessage` and no header with the wait. It must not be mistaken for an unknown name.
 
 use serde::Deserialize;
 
@@ -40,7 +40,7 @@ struct ErrorBody {
     _message: String,
 }
 
-/// Returns the player with the name `name`, or `None` if there is none.
+/// Returns the player with the name `name`, or `None` if there is no such player.
 ///
 /// # Errors
 /// If the name service gives no usable response.

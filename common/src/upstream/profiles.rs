@@ -1,8 +1,8 @@
 //! The profiles of a player: `/v2/skyblock/profiles`, which needs the provider's key.
 //!
 //! - `profiles` is `null`, with status 200, for a player who never played the game.
-//! - Members are keyed by ids without dashes, while `profile_id` has dashes. What a member holds depends on the player's
-//!   settings and drifts over the years, so `members` pass through as raw text.
+//! - Members are keyed by ids without dashes, while `profile_id` has dashes. The content of a member depends on the player's
+//!   settings and changes over the years, so `members` pass through as raw text.
 //! - `selected` is absent on some profiles.
 
 use std::borrow::Cow;
@@ -62,7 +62,7 @@ impl<'a> Row for Profile<'a> {
     }
 }
 
-/// Returns the profiles in the provider's response; none if they are `null`.
+/// Returns the profiles in the provider's response; an empty list if they are `null`.
 ///
 /// # Errors
 /// If the response is invalid.

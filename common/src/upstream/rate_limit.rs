@@ -1,4 +1,4 @@
-//! How long the service sends no further request: what a 429 asks for, and a pace that keeps it from one.
+//! How long the service sends no further request: the wait of a 429, and a pace that avoids a 429.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,10 +6,10 @@ use lambda_http::http::header::{self, HeaderMap, HeaderName};
 
 use crate::time::UnixMilliseconds;
 
-/// The longest time for which a 429 stops requests, whatever it says.
+/// The longest time for which a response stops requests, whatever its headers say.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-/// The provider counts the requests of a key in windows of this length, unless it says that one is longer.
+/// The provider counts the requests of a key in windows of this length, unless its headers give a longer one.
 const WINDOW: Duration = Duration::from_mins(5);
 
 /// The requests with a key may be ahead of an even pace by this part of the limit.
@@ -20,8 +20,8 @@ const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// Returns the wait in `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), whichever is longer. Zero if there
-/// is none: the name service sends neither.
+/// Returns the wait in `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), whichever is longer. Zero if both are
+/// missing, as in responses of the name service.
 pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Duration {
     let seconds = |text: &str| number(text).map(Duration::from_secs);
     let until = |text: &str| {
@@ -35,9 +35,9 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Dura
     retry_after.max(reset).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
 }
 
-/// Returns how long to send no request with this key, so that those of all instances get no further ahead of an even pace than
-/// [`AHEAD`]. Without this, they could use up the requests of five minutes in the first seconds, and no new profile could be
-/// served until the window ends. Zero if the headers do not say how many requests are left.
+/// Returns how long to send no request with this key, so that the requests of all instances stay within [`AHEAD`] of an even
+/// pace. Otherwise, they could use up the requests of five minutes in the first seconds, and no new profile could be served
+/// until the window ends. Zero if the headers do not give the number of remaining requests.
 pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     let value = |name| text(headers, name).and_then(number).and_then(|value| u32::try_from(value).ok());
     let (Some(limit), Some(remaining), Some(reset)) =
@@ -57,7 +57,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
-/// The whole number in a text; the largest one if it is larger.
+/// Returns the whole number in a text, or the largest `u64` if the number is larger.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
@@ -111,7 +111,7 @@ mod tests {
             ("0", "100", 70),
             ("0", "30", 0),
             ("299", "0", 0),
-            // The window is longer than known.
+            // The window is longer than usual.
             ("269", "600", 2),
         ] {
             assert_eq!(wait("300", remaining, reset), seconds, "{remaining} left, {reset} s");

@@ -1,4 +1,4 @@
-//! A response of an upstream, and how it is read.
+//! Responses of upstreams, and their parsing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::excerpt::Excerpt;
 use crate::json::Object;
 use crate::text::Text;
 
-/// How many characters of an upstream's text a cause repeats.
+/// The maximum number of characters of an upstream's text in a cause.
 const LONGEST_CAUSE: usize = 256;
 
 /// A response with an expected status.
@@ -23,12 +23,12 @@ pub struct UpstreamResponse {
     pub status: StatusCode,
     /// The body, decompressed.
     pub body: Arc<Text>,
-    /// What no error repeats.
+    /// The texts that no error may repeat.
     pub(super) secrets: Secrets,
 }
 
 impl UpstreamResponse {
-    /// The response with status 200 and `body` to a request for `path` without a key.
+    /// Returns a response with status 200 and `body` to a request for `path` without a key.
     #[must_use]
     pub fn new(path: &str, body: String) -> Self {
         let (path, body, secrets) = (path.to_owned(), Arc::new(Text::new(body)), Secrets::default());
@@ -44,7 +44,7 @@ impl UpstreamResponse {
         Ok(document)
     }
 
-    /// The error of a body that is not what it should be because of `cause`.
+    /// Returns the error of a body that is invalid because of `cause`.
     #[must_use]
     pub fn invalid(&self, cause: impl fmt::Display) -> UpstreamError {
         let cause = self.excerpt(&cause.to_string());

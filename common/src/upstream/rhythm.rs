@@ -1,9 +1,9 @@
-//! When a resource of the provider can have news.
+//! When a resource of the provider can have newer data.
 //!
-//! Every instance fetches for itself, so a thousand of them would fetch the bazaar 200 times a second if each did so for every
-//! TTL. The provider refreshes it every 20 seconds only and says when it last did, so a function that waits for the next refresh
-//! misses nothing. It waits only behind a stage cache, whose responses say `cached: true` in any case: without one, a response
-//! after the TTL promises a fetch.
+//! Every instance fetches data itself, so a thousand instances would fetch the bazaar 200 times a second if each fetched it
+//! after every TTL. The provider refreshes it only every 20 seconds and gives the time of the last refresh, so a function that
+//! waits for the next refresh misses nothing. A function waits only behind a stage cache, whose responses are always marked as
+//! cached. Without a stage cache, a response after the TTL promises a fetch.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::time::UnixMilliseconds;
 /// How far the provider's clock may be ahead, in milliseconds.
 const CLOCK_TOLERANCE: i64 = 2_000;
 
-/// What is known about the time of a refresh.
+/// The known times of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refresh {
-    /// When the provider says that it was.
+    /// The time of the refresh, according to the provider.
     last_updated: UnixMilliseconds,
-    /// The last time at which the one before was still there: between the provider and this service are caches, so a refresh can
-    /// appear much later than it says.
+    /// The last time at which the previous refresh was still served. There are caches between the provider and this service, so
+    /// a refresh can appear much later than its own time.
     appeared_after: Option<UnixMilliseconds>,
 }
 
@@ -30,7 +30,7 @@ impl Refresh {
         Self { last_updated: UnixMilliseconds::new(last_updated), appeared_after: None }
     }
 
-    /// Returns this refresh with what `kept` adds: the refresh that a function has kept until now, and when it was fetched.
+    /// Returns this refresh, completed from `kept`: the refresh that the function had until now, and when it was fetched.
     #[must_use]
     pub fn replacing(self, kept: Option<(Self, UnixMilliseconds)>) -> Self {
         match kept {
@@ -54,7 +54,7 @@ impl Rhythm {
         Self((config.gateway_cache == GatewayCache::On).then_some(period))
     }
 
-    /// Whether the provider has nothing newer at the time `now` than this refresh.
+    /// Whether the provider has no newer refresh than this one at the time `now`.
     #[must_use]
     pub fn is_latest(self, refresh: Refresh, now: UnixMilliseconds) -> bool {
         let Some(period) = self.0.and_then(|period| i64::try_from(period.as_millis()).ok()) else {
@@ -104,7 +104,7 @@ mod tests {
         for (after, latest) in [(0, true), (14_999, true), (15_000, false)] {
             assert_eq!(is_latest(late, after), latest, "{after}");
         }
-        // The same again: nothing more is known.
+        // The same refresh again adds no information.
         let again =
             Refresh::at(START - 60_000).replacing(Some((late, UnixMilliseconds::new(START + 15_000))));
         assert_eq!(again, late);

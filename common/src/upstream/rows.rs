@@ -1,6 +1,6 @@
-//! Rows of the provider's lists. A row that makes no sense is left out and counted, so that it hides none of the others.
+//! Rows of the provider's lists. An invalid row is left out and counted, so that it does not hide the others.
 //!
-//! A list is first parsed as a whole, and row by row only if that fails, because each row is then read twice.
+//! A list is first parsed as a whole. It is parsed row by row only if that fails, because each row is then read twice.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -15,20 +15,20 @@ use super::response::UpstreamResponse;
 use crate::excerpt::Excerpt;
 use crate::json::Object;
 
-/// How many ids of skipped rows a log line has.
+/// The maximum number of ids of skipped rows in a log line.
 const NAMED: usize = 5;
 
-/// From this many rows on, a list is long.
+/// A list with at least this many rows is long.
 const LONG: usize = 10;
 
-/// A set of keys. Its hash is faster than that of the standard library; every response of the provider takes thousands.
+/// A set of keys. Its hash is faster than the standard library's; every response of the provider takes thousands of hashes.
 pub(super) type KeySet<K> = HashSet<K, RandomState>;
 
 pub trait Row {
     /// The field whose value names a row in the log.
     const NAME: &'static str;
 
-    /// What identifies a row. Of several rows with the same key, the first counts.
+    /// The type of the key that identifies a row. If several rows have the same key, the first one counts.
     type Key: Eq + Hash;
 
     fn key(&self) -> Self::Key;
@@ -39,23 +39,23 @@ pub trait Row {
     /// Checks the values, which are of the right types.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// Returns a description of the defect.
     fn check(&self) -> Result<(), &'static str>;
 }
 
 #[derive(Debug)]
 pub struct Rows<T> {
-    /// The rows that make sense, in the provider's order.
+    /// The valid rows, in the provider's order.
     pub usable: Vec<T>,
     pub skipped: Skipped,
 }
 
-/// The rows of a list that make no sense.
+/// The invalid rows of a list.
 #[derive(Debug, Default)]
 pub struct Skipped {
     /// Their names, or `#` and the position in the list, counted from 0.
     pub names: Vec<String>,
-    /// What is wrong with the first.
+    /// The defect of the first one.
     pub reason: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Skipped {
         self.first_names_as(str::to_owned)
     }
 
-    /// The same with what `masked` leaves of each name.
+    /// Returns the same names, each changed by `masked`.
     fn first_names_as(&self, masked: impl Fn(&str) -> String) -> String {
         let names = self.names.iter().take(NAMED).map(|name| Excerpt::of(&masked(name)).to_string());
         names.collect::<Vec<_>>().join(", ")
@@ -99,17 +99,17 @@ impl<T> Rows<T> {
     /// Returns the usable rows of `response`, and writes a warning about the others.
     ///
     /// # Errors
-    /// If more than half of the rows make no sense.
+    /// If more than half of the rows are invalid.
     pub fn into_usable(self, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
         let are_plausible = self.are_plausible();
         self.usable_if(are_plausible, response)
     }
 
-    /// The same for rows that are few and do not depend on each other, such as the profiles of a player: of a short list, one
-    /// usable row is enough. A few odd rows can stay for years, and would hide the others for as long.
+    /// Like [`Rows::into_usable`], but for few and independent rows, such as the profiles of a player: one usable row of a
+    /// short list is enough. A few invalid rows can stay for years, and would hide the others for as long.
     ///
     /// # Errors
-    /// If no row of a short list makes sense, or more than half of the rows of a long one make none.
+    /// If all rows of a short list, or more than half of the rows of a long one, are invalid.
     pub fn into_any_usable(self, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
         let is_short = self.usable.len() + self.skipped.names.len() < LONG;
         let are_plausible = self.are_plausible() || (is_short && !self.usable.is_empty());
@@ -124,16 +124,16 @@ impl<T> Rows<T> {
         Ok(self.usable)
     }
 
-    /// Describes the rows that make no sense, for the log; `None` if there are none.
+    /// Describes the invalid rows, for the log; `None` if all rows are valid.
     pub(super) fn nonsense(&self, response: &UpstreamResponse) -> Option<String> {
         let reason = self.skipped.reason.as_ref()?;
         let (count, ids) =
             (self.skipped.names.len(), self.skipped.first_names_as(|name| response.masked(name)));
         let total = count + self.usable.len();
-        Some(format!("{count} of {total} rows make no sense, such as {ids}: {reason}"))
+        Some(format!("{count} of {total} rows are invalid, such as {ids}: {reason}"))
     }
 
-    /// Whether at least half of the rows make sense: otherwise the list is more likely to be wrong than the rows.
+    /// Whether at least half of the rows are valid. Otherwise, the list as a whole is probably wrong.
     pub(super) fn are_plausible(&self) -> bool {
         self.skipped.names.len() <= self.usable.len()
     }

@@ -4,7 +4,8 @@ use lambda_http::http::header::HeaderValue;
 
 use crate::excerpt::Excerpt;
 
-/// How much of a body is searched for secrets: the rest is longer than an excerpt, even if the body repeats nothing else.
+/// How many characters of a body are searched for secrets. Even if they are nothing but secrets, the masked text is longer than
+/// an excerpt.
 const SEARCHED: usize = 8_192;
 
 /// The key of a request, and the player whom it is about. An upstream can repeat both in its response.
@@ -38,14 +39,15 @@ impl Secrets {
     }
 }
 
-/// Returns the id with dashes, as some fields of the provider have it; `None` if it is not an id of 32 digits.
+/// Returns the id with dashes, as in some fields of the provider; `None` if it is not an id of 32 digits.
 fn with_dashes(id: &str) -> Option<String> {
     let part = |range| id.get(range);
     let id_with_dashes = [part(0..8)?, part(8..12)?, part(12..16)?, part(16..20)?, part(20..32)?].join("-");
     (id.len() == 32).then_some(id_with_dashes)
 }
 
-/// Returns the text with `[player]` in place of the word, in any case. The case of ASCII letters does not move other characters.
+/// Returns the text with `[player]` in place of the word, in any case. Lower-casing ASCII letters does not move other
+/// characters.
 fn without(text: &str, word: &str) -> String {
     let (folded, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
     let mut masked = String::with_capacity(text.len());

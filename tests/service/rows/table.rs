@@ -262,7 +262,7 @@ impl Route {
                 let expected = match count {
                     0 => "no product has a price".to_owned(),
                     _ => format!(
-                        "{count} of {} rows make no sense, such as {}",
+                        "{count} of {} rows are invalid, such as {}",
                         good + count,
                         names(count, good)
                     ),

@@ -1,14 +1,14 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`market`] reads the averages, and [`order_book`] the orders of one product, whose place in the body `market` has found: most
-//! requests read no orders. [`prices::prices`] adds the prices of the best orders of all products.
+//! [`market`] reads the averages. [`order_book`] reads the orders of one product at the position that `market` has found, because
+//! most requests read no orders. [`prices::prices`] adds the prices of the best orders of all products.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
 //!   `buyPrice - sellPrice`.
 //! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant sale
-//!   gets the best buy order, which can be far above. The service uses the averages as they are. It computes nothing from the
-//!   summaries: they have at most 30 levels, and shorter ones are incomplete too.
+//!   gets the price of the best buy order, which can be far above the average. The service uses the averages as they are. It computes
+//!   no averages from the summaries, which have at most 30 levels; even shorter summaries are incomplete.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
 //! - Volumes exceed 32 bits when they are added up: they are `i64`.
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
@@ -33,7 +33,7 @@ use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, KeySet, Rows, Skipped};
 use crate::json::{Members, Object, whole_number};
 
-/// The highest price of one item, in coins: the purses of the game hold less.
+/// The highest price of one item, in coins: more than any purse of the game holds.
 pub const HIGHEST_PRICE: f64 = 1e12;
 
 /// The lowest price of one item, in coins. A lower one is recorded as 0, because recorded prices are exact to 0.01 coins.
@@ -45,7 +45,7 @@ pub const PATH: &str = "/v2/skyblock/bazaar";
 /// How often the provider refreshes it.
 pub const REFRESH: Duration = Duration::from_secs(20);
 
-/// The provider's response. Ids are raw text: one that is no text does not hide the other products.
+/// The provider's response. Ids are raw text, so that an id that is not a string does not hide the other products.
 #[derive(Deserialize)]
 struct RawMarket<'a, P> {
     #[serde(rename = "success")]
@@ -67,16 +67,16 @@ pub struct Market {
     pub products: Rows<Product>,
     /// When the provider refreshed it, in Unix milliseconds.
     pub last_updated: i64,
-    /// Where the object of the raw products is in the body, empty if it has no products; `None` if their orders were not read.
+    /// The range of the raw products in the body, empty if there are no products; `None` if their orders were not read.
     pub raw: Option<Range<usize>>,
 }
 
-/// What [`market`] does with the orders, which are five sixths of the body.
+/// Whether [`market`] reads the orders, which are five sixths of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Orders {
-    /// It reads them: a body in which they are not JSON is invalid.
+    /// The orders are read. A body in which they are not JSON is invalid.
     Read,
-    /// It leaves them out, so they can be malformed.
+    /// The orders are left out, so they can be malformed.
     LeftOut,
 }
 
@@ -86,7 +86,7 @@ pub struct Product {
     pub id: Box<str>,
     /// Its prices and volumes.
     pub status: QuickStatus,
-    /// Where its id ends in the body, in bytes: the product follows.
+    /// The position in the body at which its id ends, in bytes. The product follows.
     pub position: usize,
 }
 
@@ -104,10 +104,10 @@ pub struct QuickStatus {
     /// The number of items in open sell offers.
     #[serde(deserialize_with = "whole_number")]
     pub buy_volume: i64,
-    /// The number of items sold instantly in the last seven days and, by the provider's account, the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
     #[serde(deserialize_with = "whole_number")]
     pub sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days and, by the provider's account, the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
     #[serde(deserialize_with = "whole_number")]
     pub buy_moving_week: i64,
 }
@@ -158,7 +158,7 @@ pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, Ups
     };
     let members: Vec<_> = members.into_iter().map(member).collect();
     let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
-    // As in every JSON parser that a client may read `mode=full` with, the last of equal keys counts.
+    // If a key repeats, the last one counts, as in every JSON parser with which a client may read `mode=full`.
     let mut is_last: Vec<bool> = members.iter().rev().map(|(id, ..)| ids.insert(&**id)).collect();
     is_last.reverse();
     let mut usable = Vec::with_capacity(members.len());
@@ -183,7 +183,7 @@ type Member<'a> = (&'a RawValue, Result<QuickStatus, String>);
 
 /// Returns the time of the refresh, and all products by their ids.
 fn members(text: &str) -> Result<(i64, Vec<Member<'_>>), serde_json::Error> {
-    // As a whole, and product by product only if that fails, because each product is then read twice.
+    // Parses the whole map first, and each product separately only if that fails, because each product is then read twice.
     if let Ok(Object(market)) = serde_json::from_str::<Object<RawMarket<'_, Object<RawProduct>>>>(text) {
         let products = market.products.0.into_iter();
         let members = products.map(|(key, Object(product))| (key, product.checked()));
@@ -197,13 +197,13 @@ fn members(text: &str) -> Result<(i64, Vec<Member<'_>>), serde_json::Error> {
     Ok((market.last_updated, products.collect()))
 }
 
-/// Returns where `part` is in `document`, which it was parsed from.
+/// Returns the range of `part` in `document`, from which it was parsed.
 fn range_in(document: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(document.as_ptr().addr());
     start..start + part.len()
 }
 
-/// Returns where the object with these keys is in `document`, which they were parsed from; nothing if it has none.
+/// Returns the range of the object with these keys in `document`, from which they were parsed; `None` without keys.
 fn range_of<'a>(
     document: &str,
     mut keys: impl DoubleEndedIterator<Item = &'a str> + Clone,
@@ -219,14 +219,14 @@ fn range_of<'a>(
     Some(start..end)
 }
 
-/// Returns the text from the value on whose key ends at this position.
+/// Returns the text from the value whose key ends at this position.
 fn value_at(document: &str, position: usize) -> &str {
     const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
     let text = document.get(position..).unwrap_or_default().trim_start_matches(WHITE_SPACE);
     text.strip_prefix(':').unwrap_or_default()
 }
 
-/// The open orders of a product, as many as the provider gives.
+/// The open orders of a product. The provider gives at most 30 levels per side.
 #[derive(Debug)]
 pub struct OrderBook {
     /// The buy orders, the highest price first.
@@ -252,7 +252,7 @@ pub struct Level {
 impl Level {
     fn check(&self) -> Result<(), &'static str> {
         if !(self.price_per_unit > 0.0 && self.price_per_unit <= HIGHEST_PRICE) {
-            return Err("a price is not above 0, or above 1e12");
+            return Err("a price is not above 0, or is above 1e12");
         }
         if self.amount < 1 || self.orders < 1 { Err("an order is without items") } else { Ok(()) }
     }
@@ -296,10 +296,10 @@ impl Side {
     }
 }
 
-/// Returns the open orders of a product of [`market`]. The order of the levels is that of their prices, whatever the provider's is.
+/// Returns the open orders of a product of [`market`]. The levels are sorted by price, whatever the provider's order.
 ///
 /// # Errors
-/// If a side is missing, or more than half of its levels make no sense: an empty side would say that there are no orders.
+/// If a side is missing, or more than half of its levels are invalid. An empty side would mean that there are no orders.
 pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<OrderBook, UpstreamError> {
     let text = value_at(&response.body, product.position);
     // The rest of the body follows the product.

@@ -1,6 +1,6 @@
-//! The body of the bazaar without the orders, which are five sixths of it: prices are read in a fifth of the time.
+//! The body of the bazaar without the orders, which are five sixths of it. Prices are then read in a fifth of the time.
 //!
-//! Only the usual form of a list of orders is cut out. Any other stays, and the parser reads it.
+//! Only lists of orders in the usual form are cut out. The parser reads all other lists.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ const KEY: &[u8] = br#"_summary""#;
 /// A body in which usual lists of orders are empty.
 pub(super) struct Outline<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Where each cut is in the text, and where it ends in the body.
+    /// The position of each cut in the text, and of its end in the body.
     cuts: Vec<(usize, usize)>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Outline<'a> {
         Self { text: text.into(), cuts }
     }
 
-    /// Returns the position in the body of a position in the text.
+    /// Returns the position in the body for a position in the text.
     pub(super) fn position_in_body(&self, position: usize) -> usize {
         let earlier = self.cuts.partition_point(|(in_text, _)| *in_text <= position);
         let last = earlier.checked_sub(1).and_then(|index| self.cuts.get(index));
@@ -56,13 +56,13 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Returns what follows `byte`, which must be the first one that is not blank.
+/// Returns the text after `byte`, which must be the first byte that is not blank.
 fn behind(byte: u8, text: &[u8]) -> Option<&[u8]> {
     text.trim_ascii_start().strip_prefix(&[byte])
 }
 
-/// Whether the bracket that follows is the end of the list: it is not in a string, and no list is inside. The compiler uses vector
-/// instructions for such a loop, which has a sum and no branches; without them, it would take as long as parsing.
+/// Whether the next bracket is the end of the list: it is not in a string, and the list contains no other list. The loop has a sum
+/// and no branches, so that the compiler uses vector instructions. Otherwise, it would take as long as parsing.
 fn is_usual(orders: &[u8]) -> bool {
     let mut quotes = 0_u8;
     let mut others = 0_u8;
@@ -98,7 +98,7 @@ mod tests {
         format!(r#"{{"success":true,"lastUpdated":17,"products":{{"A":{a},"B":{b}}}}}"#)
     }
 
-    /// What is read from `body` with and without cuts.
+    /// Returns the data that are read from `body` with and without cuts.
     fn both(body: &str) -> [Option<String>; 2] {
         let response = UpstreamResponse::new(PATH, body.to_owned());
         [Orders::LeftOut, Orders::Read].map(|orders| {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever changes in a document that stays valid, the same is read with and without cuts.
+        /// Any valid document gives the same data with and without cuts.
         #[test]
         fn cuts_change_nothing_in_valid_documents(
             position in 0_usize..700, replaced in 0_usize..4, text in r#"(_summary" : )?[\[\]{}",:\\ \n0-9a-z.-]{0,4}"#
