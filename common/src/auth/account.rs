@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UnixSeconds;
 
-/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, the first one a letter or digit. It accepts e-mail addresses
-/// and rejects anything that starts with `-`, like an option.
+/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. It accepts e-mail
+/// addresses and rejects anything that starts with `-`, like an option.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct AccountName(String);
 
@@ -46,7 +46,7 @@ impl FromStr for AccountName {
     }
 }
 
-/// What an account pays for: the tier determines its rate limit.
+/// The tier that an account pays for. It determines the rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -60,7 +60,7 @@ impl Tier {
     /// Every tier, the lowest first.
     pub const ALL: [Self; 2] = [Self::Starter, Self::Pro];
 
-    /// The word for it in the table, in tools and in logs.
+    /// Returns the name of the tier in the table, in tools and in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,20 +76,20 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Whether a subscription is active, independent of what is paid.
+/// The status of a subscription, independent of payments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubscriptionStatus {
-    /// It is active as long as it is paid.
+    /// Active as long as it is paid.
     Active,
-    /// An operator has suspended it, for example because of abuse or a reversed payment.
+    /// Suspended by an operator, for example because of abuse or a reversed payment.
     Suspended,
 }
 
 impl SubscriptionStatus {
     pub const ALL: [Self; 2] = [Self::Active, Self::Suspended];
 
-    /// The word for it in the table, in tools and in logs.
+    /// Returns the name of the status in the table, in tools and in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,13 +109,11 @@ impl fmt::Display for SubscriptionStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Subscription {
     pub tier: Tier,
-    /// Whether it is active.
     pub status: SubscriptionStatus,
     /// The last second that is paid.
     pub paid_until: UnixSeconds,
 }
 
-/// An account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Account {
     pub name: AccountName,

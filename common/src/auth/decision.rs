@@ -16,9 +16,9 @@ pub enum Decision {
         /// The identifier under which API Gateway counts requests.
         usage_identifier: KeyId,
     },
-    /// The key is good, but its account has no active subscription: 403.
+    /// The key is valid, but its account has no active subscription: 403.
     Deny(Inactive),
-    /// The key is not good: 401.
+    /// The key is not valid: 401.
     Refuse(Refusal),
 }
 
@@ -30,7 +30,7 @@ pub enum Refusal {
     /// It was never issued.
     #[error("the key is unknown")]
     Unknown,
-    /// It is not completely issued.
+    /// It was not issued completely.
     #[error("the key was not issued completely")]
     Pending,
     /// It was revoked.
@@ -58,8 +58,9 @@ pub enum Inactive {
     },
 }
 
-/// Decides about a request at the time `now`. `key` and `account` are the records of the key and of its account, if they exist.
-/// A revoked key is refused whatever `now` is: clocks differ, and a revocation is final. An expired key counts as revoked.
+/// Decides whether a request is allowed at the time `now`. `key` and `account` are the records of the key and of its account,
+/// if they exist. A revoked key is refused whatever `now` is: clocks differ, and a revocation is final. An expired key counts
+/// as revoked.
 #[must_use]
 pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSeconds) -> Decision {
     let Some(key) = key else { return Decision::Refuse(Refusal::Unknown) };

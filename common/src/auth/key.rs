@@ -1,12 +1,12 @@
-//! API keys. A key is `gd_`, 32 random characters of base62 (190 bits), and a checksum of six characters, so that a typo is
-//! found without a request to the table. The table holds the SHA-256 of a key, so reading it does not reveal keys.
+//! API keys. A key is `gd_`, 32 random characters of base62 (190 bits), and a checksum of six characters, which reveals typos
+//! without a request to the table. The table stores only the SHA-256 of a key, so reading the table does not reveal keys.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::record::KeyDigest;
 
-/// The prefix of every key, by which scanners for leaked secrets find it.
+/// The prefix of every key. Scanners for leaked secrets search for it.
 pub const KEY_PREFIX: &str = "gd_";
 /// The number of random characters.
 const RANDOM_CHARACTERS: usize = 32;
@@ -15,7 +15,7 @@ const CHECKSUM_CHARACTERS: usize = 6;
 const LENGTH: usize = KEY_PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 const ALPHABET: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// An API key. `Debug` does not print it; [`ApiKey::expose`] is for the moment in which it is issued.
+/// An API key. `Debug` does not print it. [`ApiKey::expose`] returns it, so that it can be shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
@@ -40,14 +40,14 @@ impl ApiKey {
         while random.len() < RANDOM_CHARACTERS {
             let mut bytes = [0; RANDOM_CHARACTERS];
             fill(&mut bytes)?;
-            // Of 256 bytes, four times 62 are used: with the eight others, some characters would be more likely.
+            // Uses 248 of the 256 byte values, four per character. With the other eight, some characters would be more likely.
             let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte >> 2)));
             random.extend(characters.take(RANDOM_CHARACTERS - random.len()).map(|&byte| char::from(byte)));
         }
         Ok(Self::with_checksum(&random))
     }
 
-    /// Returns the key with these random characters, for keys that are not secret. `None` if they are not 32 characters of
+    /// Returns the key with these random characters, for keys that are not secret; `None` if they are not 32 characters of
     /// base62.
     #[must_use]
     pub fn of_random_part(random: &str) -> Option<Self> {
@@ -67,14 +67,14 @@ impl ApiKey {
         &self.0
     }
 
-    /// Returns the last four characters, by which people tell keys apart. They belong to the checksum and reveal nothing about
-    /// the random part.
+    /// Returns the last four characters, which help people to tell keys apart. They belong to the checksum, so the random part
+    /// stays secret.
     #[must_use]
     pub fn last_four(&self) -> &str {
         self.0.get(LENGTH - 4..).unwrap_or_default()
     }
 
-    /// Returns the digest that is stored in the table.
+    /// Returns the digest, which the table stores.
     #[must_use]
     pub fn digest(&self) -> KeyDigest {
         KeyDigest::of(&self.0)
@@ -147,7 +147,7 @@ mod tests {
         ApiKey::of_random_part("0123456789ABCDEFGHIJabcdefghij01").unwrap()
     }
 
-    /// The checksum was computed with `zlib.crc32` of Python.
+    /// The expected checksum was computed with Python's `zlib.crc32`.
     #[test]
     fn a_key_is_a_prefix_a_random_part_and_a_checksum() {
         assert_eq!(key().expose(), "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni");
@@ -170,7 +170,7 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), 62);
-        // The average is 516. If eight characters had one byte value more than the others, this would be far off for them.
+        // The average is 516. A character with five byte values instead of four would have about 625.
         assert!(seen.values().all(|count| (400..640).contains(count)), "{seen:?}");
     }
 

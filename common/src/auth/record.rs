@@ -1,4 +1,4 @@
-//! What the table holds of a key: its digest, and what people need to manage it.
+//! The stored record of a key: its digest, and the data that people need to manage it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -60,7 +60,7 @@ fn is_lower_hexadecimal(text: &[u8]) -> bool {
 }
 
 /// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so two keys never share one).
-/// It is also the usage identifier by which API Gateway knows the key; those must have 20 to 128 characters.
+/// It is also the key's usage identifier in API Gateway, which must have 20 to 128 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct KeyId(String);
 
@@ -93,8 +93,8 @@ impl FromStr for KeyId {
     }
 }
 
-/// The purpose of a key in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII punctuation, the first
-/// one a letter or digit. So it cannot be mistaken for an option, and contains nothing invisible.
+/// The purpose of a key in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII punctuation, beginning
+/// with a letter or digit. A label therefore cannot be mistaken for an option, and has no invisible characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Label(String);
 
@@ -141,7 +141,7 @@ pub enum KeyState {
     Pending,
     /// It is valid.
     Issued,
-    /// It was revoked. That is final.
+    /// It was revoked, which is final.
     Revoked {
         /// When it was revoked.
         at: UnixSeconds,
@@ -151,7 +151,6 @@ pub enum KeyState {
 /// The stored record of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// The SHA-256.
     pub digest: KeyDigest,
     /// The account that owns it.
     pub account: AccountName,
@@ -161,20 +160,20 @@ pub struct KeyRecord {
     pub created_at: UnixSeconds,
     /// Its last four characters.
     pub last_four: String,
-    /// The state that is stored; see [`KeyRecord::state_at`].
+    /// The stored state. [`KeyRecord::state_at`] also considers the expiry.
     pub state: KeyState,
-    /// When it counts as revoked, if another key replaces it.
+    /// When it expires because another key replaces it. It then counts as revoked.
     pub expires_at: Option<UnixSeconds>,
 }
 
 impl KeyRecord {
-    /// The id of the key, which is also its usage identifier.
+    /// Returns the id of the key, which is also its usage identifier.
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.digest.id()
     }
 
-    /// Its state at the time `now`: an expired key is revoked.
+    /// Returns the state at the time `now`. An issued key that has expired counts as revoked.
     #[must_use]
     pub fn state_at(&self, now: UnixSeconds) -> KeyState {
         match (self.state, self.expires_at) {

@@ -1,4 +1,4 @@
-//! Texts of operators and programs, which paste keys where they do not belong.
+//! Parses texts of operators and programs, which can contain a key by mistake.
 
 use std::str::FromStr;
 
@@ -8,10 +8,10 @@ use super::account::AccountName;
 use super::key::{ApiKey, KEY_PREFIX};
 use super::record::{KeyDigest, KeyId, Label};
 
-/// Parses text that contains no key: a key must be neither stored nor repeated.
+/// Parses a text that contains no API key. A key must be neither stored nor repeated.
 ///
 /// # Errors
-/// A sentence that does not repeat the text.
+/// Returns a sentence that does not repeat the text.
 pub fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
     if contains_key(text) {
         return Err("this is an API key, which belongs only in the requests of its owner".to_owned());

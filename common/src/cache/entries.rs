@@ -1,4 +1,4 @@
-//! The values of a cache: bounded in bytes, the least recently used one is evicted first.
+//! The values of a cache, bounded in bytes. The least recently used value is evicted first.
 
 use std::hash::Hash;
 
@@ -7,7 +7,7 @@ use lru::LruCache;
 use super::weight::Weight;
 use crate::time::UnixMilliseconds;
 
-/// About how many bytes an entry takes in addition to its value.
+/// The approximate number of bytes that an entry takes in addition to its value.
 pub(super) const ENTRY_BYTES: usize = 128;
 
 /// The values of a cache by their keys.
@@ -26,12 +26,12 @@ pub(super) struct Entry<V> {
 }
 
 impl<K: Hash + Eq, V: Weight> Entries<K, V> {
-    /// No entries, and room for about `capacity_bytes`.
+    /// Returns an empty list with room for about `capacity_bytes`.
     pub(super) fn new(capacity_bytes: usize) -> Self {
         Self { by_key: LruCache::unbounded(), bytes: 0, capacity_bytes }
     }
 
-    /// Returns the entry of `key`, which thereby is the most recently used one.
+    /// Returns the entry of `key`, and makes it the most recently used one.
     pub(super) fn get(&mut self, key: &K) -> Option<&Entry<V>> {
         self.by_key.get(key)
     }
@@ -48,8 +48,8 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         }
     }
 
-    /// Stores the entry in place of an earlier one, and evicts others until all fit. If the entry is larger than the capacity, `key` is left
-    /// without one.
+    /// Stores the entry in place of an earlier one, and evicts other entries until all fit. An entry larger than the capacity is not
+    /// stored, and the earlier one is still removed.
     pub(super) fn put(&mut self, key: K, entry: Entry<V>) {
         self.remove(&key);
         if entry.bytes() > self.capacity_bytes {

@@ -1,4 +1,4 @@
-//! Why a cache has no value to serve, and what it must know about the errors of its sources.
+//! The failures of a cache, and the errors of its sources.
 
 use std::error::Error;
 use std::time::Duration;
@@ -7,11 +7,10 @@ use crate::error::ApiError;
 
 /// An error of a source that a cache fetches from.
 pub trait SourceError: Error + 'static {
-    /// Whether the source is spared after a failure: then a request without a stale value does not fetch either while it pauses. Otherwise
-    /// pauses only save requests with a stale value the wait.
+    /// Whether all requests pause after a failure, to spare the source. If `false`, only requests that can be served a stale value pause.
     const IS_SPARED: bool;
 
-    /// Whether the source has failed in a way after which requests pause.
+    /// Whether requests pause after this error.
     fn is_failure(&self) -> bool;
 }
 
@@ -35,7 +34,7 @@ pub enum Failure<E> {
     },
 }
 
-/// The failure of a fetch that consults another cache. If that cache pauses, it is none of this one's.
+/// The failure of a fetch that uses another cache. If the other cache pauses, this one does not pause as well.
 impl<E: SourceError> SourceError for Failure<E> {
     const IS_SPARED: bool = E::IS_SPARED;
 

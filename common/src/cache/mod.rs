@@ -35,7 +35,7 @@ pub fn longest_stale(ttl: Duration) -> Duration {
     (ttl * STALE_TTLS).min(LONGEST_STALE)
 }
 
-/// The end of a fetch that failed is rounded to seconds: it is as exact as needed, and of a fast one it is the time of the event.
+/// Rounds the end of a failed fetch to whole seconds. A fast fetch then ends at the time of its event.
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// A cache of values of type `V` by keys of type `K`.
@@ -54,11 +54,11 @@ struct State<K: Hash + Eq, V> {
     pauses: Pauses,
 }
 
-/// What the cache has for a request.
+/// The result of looking for a value in the cache.
 enum Found<V> {
     /// A value to serve.
     Value(Lookup<V>),
-    /// None, so the request has to fetch. With the value to serve if that fails.
+    /// No fresh value, so the request must fetch. Holds the stale value to serve if the fetch fails.
     Expired(Option<Entry<V>>),
 }
 
@@ -70,27 +70,26 @@ pub struct Lookup<V> {
     pub fetched_at: UnixMilliseconds,
     /// Whether it was not fetched for this lookup.
     pub cached: bool,
-    /// Why the value is stale: the refresh that failed.
+    /// The failure of the refresh, if the value is stale.
     pub refresh_failure: Option<String>,
 }
 
 impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
-    /// A cache whose values are fresh for `ttl` and that holds at most about `capacity_bytes`. It does not keep a value
-    /// that is larger.
+    /// Returns a cache whose values are fresh for `ttl`. It holds at most about `capacity_bytes`, and does not keep a larger value.
     #[must_use]
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
         let state = State { entries: Entries::new(capacity_bytes), pauses: Pauses::new(ttl) };
         Self { ttl, stale: longest_stale(ttl), state: Mutex::new(state) }
     }
 
-    /// Turns this cache into one that never serves a stale value.
+    /// Makes the cache never serve a stale value.
     #[must_use]
     pub fn never_stale(self) -> Self {
         Self { stale: Duration::ZERO, ..self }
     }
 
-    /// Returns the value of `key` at the time of `invocation`: from the cache while it is fresh, otherwise from `fetch`, and
-    /// if that fails, the stale value if it is not too old. While the key pauses after a failure, there is no fetch.
+    /// Returns the value of `key` at the time of `invocation`: from the cache while it is fresh, otherwise from `fetch`. If the fetch
+    /// fails, returns the stale value unless it is too old. While the key pauses after a failure, there is no fetch.
     ///
     /// # Errors
     /// If there is no value to serve.
@@ -103,8 +102,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         self.get_revalidated(key, invocation, |_| false, fetch).await
     }
 
-    /// Returns the same as [`Cache::get`], but an expired value is revalidated first: if `is_latest` says that the source has no
-    /// newer one, it counts as fetched now.
+    /// Like [`Cache::get`], but first revalidates an expired value: if `is_latest` returns `true`, the value counts as fetched now.
     ///
     /// # Errors
     /// If there is no value to serve.
@@ -134,7 +132,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         let took = start.elapsed();
         match fetched {
             Ok(value) => {
-                // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
+                // The value of a slow source is fresh from its arrival, in whole seconds like HTTP dates.
                 let fetched_at = now.plus(Duration::from_secs(took.as_secs()));
                 let mut state = self.lock();
                 state.pauses.note_success(&key);
@@ -143,7 +141,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
             }
             Err(source) if source.is_failure() => {
                 let failed_at = now.plus(Duration::from_secs((took + HALF_A_SECOND).as_secs()));
-                // When the stale value can no longer be served, the source may have recovered.
+                // The pause ends when the stale value can no longer be served: the source may have recovered by then.
                 let left = expired.as_ref().map_or(Duration::MAX, |expired| self.left(expired, failed_at));
                 let mut state = self.lock();
                 state.pauses.note_failure(&key, now, failed_at, left, &chain(&source));
@@ -154,7 +152,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         }
     }
 
-    /// Returns what there is for a request for `key` at the time `now`.
+    /// Looks for the value of `key` at the time `now`.
     fn look_at(&self, key: &K, now: UnixMilliseconds) -> Found<V> {
         match self.lock().entries.get(key) {
             Some(entry) if self.is_fresh(entry.fetched_at, now) => Found::Value(entry.cached(None)),
@@ -166,8 +164,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         }
     }
 
-    /// Returns the failure of a request for `key` that may not fetch at the time `now`. If `may_pause` is not set, it may. The first fetch
-    /// after a pause is sent once.
+    /// Returns a failure if `key` pauses at the time `now` and the request `may_pause`. Otherwise, the request may fetch; the first fetch
+    /// after a pause is not retried.
     fn paused<E>(
         &self,
         key: &K,
@@ -202,7 +200,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The distance counts in both directions: a request from far in the future must not freeze its value for the present.
+    /// Counts the distance in both directions, so that an event from far in the future does not freeze its value for the present.
     fn is_fresh(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
         fetched_at.distance(now) < self.ttl
     }
@@ -211,13 +209,13 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         !self.stale.is_zero() && fetched_at.distance(now) <= self.ttl + self.stale
     }
 
-    /// For how long the stale value may still be served.
+    /// Returns how long the stale value may still be served.
     fn left(&self, stale: &Entry<V>, now: UnixMilliseconds) -> Duration {
         (self.ttl + self.stale).saturating_sub(stale.fetched_at.distance(now))
     }
 }
 
-/// Returns the lookup that finds the stale value, because of the failure.
+/// Returns the stale value if there is one, otherwise the failure.
 fn stale_or<V: Clone, E: SourceError>(
     stale: Option<Entry<V>>,
     failure: Failure<E>,
@@ -226,7 +224,7 @@ fn stale_or<V: Clone, E: SourceError>(
 }
 
 impl<V: Clone> Entry<V> {
-    /// The lookup that finds this value.
+    /// Returns a lookup of this value from the cache.
     fn cached(&self, refresh_failure: Option<String>) -> Lookup<V> {
         Lookup { value: self.value.clone(), fetched_at: self.fetched_at, cached: true, refresh_failure }
     }

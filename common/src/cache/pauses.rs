@@ -1,7 +1,7 @@
 //! Pauses after failed fetches: while a source fails, requests do not fetch again and again.
 //!
-//! A key pauses after its own failure, and the whole source after failures of three different keys in a row. So one broken value pauses
-//! no other.
+//! A key pauses after its own failure, and the whole source after failures of three different keys in a row. One broken value therefore
+//! pauses no other key.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::num::NonZeroUsize;
@@ -18,13 +18,13 @@ const LONGEST_TTLS: u32 = 2;
 /// … and this long at most.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The random part by which a pause is shorter at most: instances that failed together do not fetch together.
+/// A pause is randomly shortened by at most this share, so that instances that failed together do not fetch together.
 const JITTER: f64 = 0.25;
 
 /// After failures of this many different keys in a row, the whole source pauses.
 const FAILED_KEYS: usize = 3;
 
-/// The failures of this many keys are known: requests for ever other broken values take no more memory.
+/// The maximum number of keys whose failures are remembered. It bounds the memory, however many keys fail.
 const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
 /// The pauses of a cache.
@@ -32,7 +32,7 @@ const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 pub(super) struct Pauses {
     longest: Duration,
     hasher: RandomState,
-    /// By the hash of the key. The key that failed first is forgotten first.
+    /// The pause of each key, by the hash of the key. The oldest failure is forgotten first.
     by_key: LruCache<u64, Pause>,
     /// The hashes of the first keys that failed since the last success.
     in_a_row: Vec<u64>,
@@ -52,7 +52,7 @@ struct Pause {
 }
 
 impl Pauses {
-    /// No pauses of a cache with this TTL.
+    /// Returns the pauses of a new cache with this TTL.
     pub(super) fn new(ttl: Duration) -> Self {
         let hasher = RandomState::new();
         let by_key = LruCache::new(KEYS);
@@ -60,13 +60,13 @@ impl Pauses {
         Self { longest, hasher, by_key, in_a_row: Vec::new(), whole: None }
     }
 
-    /// Returns how long the key still pauses at the time `now`, by itself or with the whole source, and after which failure.
+    /// Returns how long the key still pauses at the time `now`, alone or with the whole source, and the failure that caused it.
     pub(super) fn rest(&self, key: &impl Hash, now: UnixMilliseconds) -> Option<(Duration, &str)> {
         let rests = self.pauses_of(key).filter_map(|pause| Some((pause.rest(now)?, pause.cause.as_str())));
         rests.max_by_key(|(rest, _)| *rest)
     }
 
-    /// Whether the key, or the whole source, has failed a moment ago and has not succeeded since.
+    /// Whether the key or the whole source failed recently and has not succeeded since.
     pub(super) fn is_failing(&self, key: &impl Hash, now: UnixMilliseconds) -> bool {
         self.pauses_of(key).any(|pause| pause.is_recent(now, self.longest))
     }
@@ -109,22 +109,22 @@ impl Pauses {
 }
 
 impl Pause {
-    /// The pause after a failure at the time `began_at` that follows the one of `earlier`.
+    /// Returns the pause after a failure at the time `began_at`. `earlier` is the pause after the previous failure in the row.
     fn after(earlier: Option<&Self>, began_at: UnixMilliseconds, longest: Duration, cause: &str) -> Self {
         let full = earlier.map_or(FIRST, |earlier| earlier.full.saturating_mul(2)).min(longest);
         let length = full.mul_f64(1.0 - JITTER * fastrand::f64());
         Self { began_at, full, length, cause: cause.to_owned() }
     }
 
-    /// Requests of the time before the failure, which took a while, pause as well. One of an event from far in the future must not pause
-    /// the present.
+    /// Returns the rest of the pause at the time `now`. A failed fetch takes a while, so events from just before the failure also pause.
+    /// A failure in an event from far in the future must not pause the present.
     fn rest(&self, now: UnixMilliseconds) -> Option<Duration> {
         let distance = self.began_at.distance(now);
         let elapsed = if now < self.began_at && distance <= LONGEST { Duration::ZERO } else { distance };
         self.length.checked_sub(elapsed).filter(|rest| !rest.is_zero())
     }
 
-    /// Whether a failure at the time `now` is the next one in a row. After a longer time without a request, it is a first one again.
+    /// Whether a failure at the time `now` continues the row of failures. After a longer time without requests, a new row begins.
     fn is_recent(&self, now: UnixMilliseconds, longest: Duration) -> bool {
         self.began_at.distance(now) <= longest * 2
     }

@@ -28,7 +28,7 @@ impl Weight for String {
 const START: UnixMilliseconds = UnixMilliseconds::new(1_777_388_600_000);
 const TTL: Duration = Duration::from_secs(5);
 
-/// An invocation whose event is from `after` the start.
+/// Returns an invocation whose event is from `after` the start.
 fn invocation(after: Duration) -> Invocation {
     Invocation::new(START.plus(after), Instant::now() + Duration::from_secs(10))
 }
@@ -124,14 +124,14 @@ async fn a_key_pauses_for_a_second_and_twice_as_long_after_each_further_failure(
             let mut now = Duration::from_secs(ttl);
             assert!(fetches(&cache, 1, now).await);
             for pause in pauses.map(Duration::from_secs) {
-                // The random part is a quarter at most.
+                // The random part is at most a quarter.
                 for after in [Duration::ZERO, pause * 74 / 100] {
                     assert!(!fetches(&cache, 1, now + after).await, "{after:?} into {pause:?}");
                 }
                 now += pause;
                 assert!(fetches(&cache, 1, now).await, "after {pause:?}");
             }
-            // A failure after a time without requests is a first one.
+            // After a time without requests, a new row of failures begins.
             now += Duration::from_secs(61);
             assert!(fetches(&cache, 1, now).await && fetches(&cache, 1, now + Duration::from_secs(1)).await);
         }
@@ -159,7 +159,7 @@ async fn a_broken_key_pauses_no_other_and_three_in_a_row_pause_all() {
     assert_eq!(
         look_up(&cache, 11, second * 10, Some("a")).await,
         Some(found("a", false)),
-        "all is well again"
+        "the source has recovered"
     );
 }
 
@@ -174,7 +174,7 @@ async fn a_pause_ends_with_the_stale_value_and_with_a_success() {
     assert_eq!(look_up(&cache, 1, second * 54, Some("b")).await, Some(found("a", true)));
     let end = second * 55 + Duration::from_millis(1);
     assert_eq!(look_up(&cache, 1, end, Some("b")).await, Some(found("b", false)));
-    assert!(fetches(&cache, 1, second * 61).await && fetches(&cache, 1, second * 62).await, "a first pause");
+    assert!(fetches(&cache, 1, second * 61).await && fetches(&cache, 1, second * 62).await, "a short pause");
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
-//! How much memory a cached value takes.
+//! The memory that a cached value takes.
 
 use std::sync::Arc;
 
-/// A value that knows how much memory it takes.
+/// A value with a known size in memory.
 pub trait Weight {
-    /// About how many bytes it takes; at least what grows with the input.
+    /// Returns its approximate size in bytes, including at least the parts that grow with the input.
     fn bytes(&self) -> usize;
 
-    /// Whether it may be served after it has expired, if a refresh fails. That there is no value may not: by now there may be one.
+    /// Whether the value may be served after it has expired, if a refresh fails. A missing value may not, because it may exist by
+    /// now.
     fn may_be_stale(&self) -> bool {
         true
     }

@@ -17,7 +17,7 @@ pub enum Interrupted {
     Deadline,
 }
 
-/// Returns what `future` returns, unless it panics or exceeds the deadline.
+/// Returns the result of `future`.
 ///
 /// # Errors
 /// If it panics or exceeds the deadline.

@@ -24,13 +24,13 @@ use crate::response::envelope::Body;
 use crate::response::file::File;
 use crate::response::{Data, Response};
 
-/// How many bytes an escaped body may have: Lambda's limit of 6 MB for a response, less the rest of the response.
+/// The maximum size of an escaped body in bytes: Lambda's limit of 6 MB for a response, less the rest of the response.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 
-/// The stage cache of API Gateway stores no larger body.
+/// The maximum size of a body that the stage cache of API Gateway stores, in bytes.
 const LARGEST_STORED_BODY: usize = 1_048_576;
 
-/// A function behind the gateway: its state between invocations, and how it handles a request.
+/// A function behind the gateway. The value is its state between invocations.
 pub trait Handler: Sized + Send + Sync + 'static {
     /// The route that it handles.
     const ROUTE: &'static Route;
@@ -49,14 +49,14 @@ pub trait Handler: Sized + Send + Sync + 'static {
     /// Returns the response to `request`.
     ///
     /// # Errors
-    /// The error that the client gets.
+    /// Returns the error that the client gets.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
 
 /// Runs the handler `H` until Lambda ends the process.
 ///
 /// # Errors
-/// If the function cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+/// If the function cannot start (the log has the cause), or the Runtime API cannot be reached.
 pub fn run<H: Handler>() -> Result<(), Error> {
     let instance = set_up(LogName::Route(H::ROUTE.path), |config| {
         let handler = H::new(config)?;
@@ -68,7 +68,7 @@ pub fn run<H: Handler>() -> Result<(), Error> {
     })
 }
 
-/// An instance of the function: the handler, and what every invocation needs.
+/// An instance of the function: the handler, and the state that all invocations share.
 struct Instance<H> {
     handler: H,
     gateway_cache: GatewayCache,
@@ -79,8 +79,8 @@ impl<H: Handler> Instance<H> {
     /// Handles one event.
     ///
     /// # Errors
-    /// Behind a stage cache, instead of an envelope that must not be stored, such as that of a 500: the gateway would cache it for
-    /// the route's TTL. It does not cache its own response to a failed invocation.
+    /// Behind a stage cache, if the envelope must not be stored, such as the envelope of a 500: the gateway would cache it for the
+    /// route's TTL. It does not cache its own response to a failed invocation.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
@@ -96,7 +96,7 @@ impl<H: Handler> Instance<H> {
             guard(deadline, handled).await.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
         let (full, mut line) = self.respond(result).map_err(failed_invocation)?;
         let response = full.map(|response| {
-            // As for `GET`, but without the content.
+            // `HEAD` gets the response of `GET` without its content.
             let body = if request.method() == "HEAD" { Body::of_text("") } else { response.body };
             line.bytes = body.bytes();
             ProxyResponse { body, ..response }
@@ -117,7 +117,7 @@ impl<H: Handler> Instance<H> {
         })
     }
 
-    /// Returns the outcome of the invocation, and its line for the log.
+    /// Returns the result of the invocation, and its line for the log.
     fn respond(
         &self,
         result: Result<Response, ApiError>,
@@ -130,7 +130,7 @@ impl<H: Handler> Instance<H> {
                 if self.gateway_cache == GatewayCache::Off || error.may_be_stored() {
                     return Ok((Ok(ProxyResponse::error(&error, body)), line));
                 }
-                // A message repeats what a client has sent, such as a key in a parameter.
+                // A message can repeat the client's input, such as a key in a parameter.
                 let message = without_keys(error.message());
                 line.cause.get_or_insert_with(|| message.clone());
                 Ok((Err(failed_invocation(message)), line))
@@ -200,7 +200,7 @@ impl ProxyResponse {
         [
             ("Content-Type", Cow::Borrowed(media_type)),
             ("Access-Control-Allow-Origin", Cow::Borrowed("*")),
-            // Lets scripts in browsers read this header too.
+            // Lets scripts in browsers read this header.
             ("Access-Control-Expose-Headers", Cow::Borrowed("Retry-After")),
         ]
     }
@@ -233,7 +233,7 @@ impl ProxyResponse {
             ("Content-Security-Policy", file.content_security_policy.into()),
             ("X-Content-Type-Options", "nosniff".into()),
             ("Referrer-Policy", "no-referrer".into()),
-            // Browsers ignore it without TLS, as on a laptop.
+            // Browsers ignore this header without TLS, as on a laptop.
             ("Strict-Transport-Security", "max-age=31536000".into()),
         ];
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }

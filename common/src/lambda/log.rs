@@ -15,7 +15,7 @@ use tracing_subscriber::registry::{Data, LookupSpan};
 /// The target of the line that the runtime adds for each failed invocation. It repeats the error without the request id.
 const REPEATED: &str = "lambda_runtime::layers::panic";
 
-/// The least severe level that is logged. Released functions have no code for lines of finer levels: that is a feature of
+/// The least severe level that is logged. Released functions have no code for more detailed levels, because of a feature of
 /// `tracing` in the manifest of the workspace.
 const LEVEL: LevelFilter = LevelFilter::INFO;
 
@@ -32,7 +32,7 @@ pub(super) fn to_standard_output() {
     let _ = tracing::subscriber::set_global_default(Events.with(lines));
 }
 
-/// Returns a duration as the log writes it: in milliseconds, with three decimals.
+/// Returns the duration in milliseconds for the log, with three decimals.
 #[must_use]
 pub fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3

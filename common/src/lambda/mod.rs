@@ -1,5 +1,5 @@
 //! Runs functions on Lambda. A [`Handler`] handles requests behind the gateway. The recorders (`tables`) and the authorizer
-//! have events of their own and use the same building blocks: set-up, the log, a deadline and an end for panics.
+//! have other events, and use the same building blocks: set-up, the log, deadlines, and handling of panics.
 
 pub mod provider_route;
 

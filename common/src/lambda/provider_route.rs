@@ -19,7 +19,7 @@ pub trait ProviderRoute: 'static {
     /// The route, which reads one path of the provider.
     const ROUTE: &'static Route;
 
-    /// Returns the data, made of the provider's response.
+    /// Returns the data of the route, built from the provider's response.
     ///
     /// # Errors
     /// If the provider's response is invalid.

@@ -15,23 +15,22 @@ use crate::error::Code;
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Runs `function` on the main thread until Lambda ends the process. Starting other threads takes time, and there is one event at a
-/// time.
+/// Runs `function` on the main thread until Lambda ends the process. Other threads would take time to start, and there is only one
+/// event at a time.
 ///
 /// # Errors
-/// The error of `function`, or if the runtime cannot be started.
+/// Returns the error of `function`, or an error if the runtime cannot be started.
 pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     Builder::new_current_thread().enable_all().build()?.block_on(function)
 }
 
 /// Passes events to `handler`, one at a time, until Lambda ends the process.
 ///
-/// The futures of the handler are boxed: inside the future of `main` they would touch eight more pages of the stack at
-/// every start.
+/// The futures of the handler are boxed. Inside the future of `main`, they would touch eight more pages of the stack at every
+/// start.
 ///
-/// The process grows by about 144 bytes per event: the library sets `_X_AMZN_TRACE_ID` for each, and
-/// `setenv` of the GNU C library keeps every value. A function that Lambda replaces after two hours has then handled 50 events a
-/// second for 50 MB.
+/// The process grows by about 144 bytes per event, because the library sets `_X_AMZN_TRACE_ID` for each event, and `setenv` of the
+/// GNU C library keeps every value. At 50 events a second, that is about 50 MB in two hours, after which Lambda replaces a process.
 ///
 /// # Errors
 /// If the Runtime API cannot be reached.
@@ -47,13 +46,12 @@ where
     lambda_runtime::Runtime::new(service).run().await
 }
 
-/// The error that the Runtime API receives for an invocation without a response.
+/// Returns the error that the Runtime API receives for an invocation without a response.
 pub fn failed_invocation(message: impl fmt::Display) -> Diagnostic {
     Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
 }
 
-/// Returns when the function must be done with an event: the end of the invocation less a margin. Lambda gives the end by
-/// the system clock.
+/// Returns the deadline for an event: the end of the invocation, less a margin. Lambda gives the end by the system clock.
 #[must_use]
 pub fn deadline(context: &Context) -> Instant {
     let end = UNIX_EPOCH + Duration::from_millis(context.deadline);

@@ -16,7 +16,7 @@ pub enum StartError {
     /// The HTTP client cannot be built.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The handler needs one path of the provider.
+    /// The handler requires exactly one path of the provider.
     #[error("{0} does not read exactly one path of the provider in the table of routes")]
     NotOnePath(&'static str),
 }
@@ -47,8 +47,8 @@ impl IsCold {
     }
 }
 
-/// Sets up the log and the panic hook, and returns what `start` makes of the environment. It stays in memory until the process
-/// ends, so that all concurrent requests can borrow it.
+/// Sets up the log and the panic hook, and returns the result of `start`. It stays in memory until the process ends, so that
+/// all requests can borrow it.
 ///
 /// # Errors
 /// If the environment is wrong or `start` fails; the cause is in the log.

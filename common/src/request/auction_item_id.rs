@@ -1,4 +1,4 @@
-//! The ids of items in auctions: a recorder files prices under them, and clients ask for them.
+//! The ids of items in auctions. A recorder files prices under them, and clients request them.
 
 use std::str::FromStr;
 

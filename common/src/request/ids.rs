@@ -30,7 +30,8 @@ impl Market for AuctionHouse {
     const HAS_BLANKS: bool = false;
 }
 
-/// 1 to 100 ids of a market, separated by commas. They stay one text: a hundred texts would take longer than the rest of a request.
+/// 1 to 100 ids of a market, separated by commas. They stay one text, because a hundred texts would take longer than the rest of a
+/// request.
 #[derive(Debug)]
 pub struct Ids<M>(Box<str>, PhantomData<M>);
 

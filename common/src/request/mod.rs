@@ -1,4 +1,4 @@
-//! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to what a handler may read.
+//! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to the fields that a handler may read.
 //!
 //! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
 //! route for clients reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
@@ -24,7 +24,7 @@ use crate::invocation::Invocation;
 use crate::json::Members;
 use crate::time::UnixMilliseconds;
 
-/// How many characters of each value the error about two different values shows.
+/// The number of characters of each value in the error about two different values.
 const CONFLICT_EXCERPT: usize = 32;
 
 /// The fields of a proxy event that the service reads.
@@ -64,8 +64,8 @@ impl ProxyEvent {
         self.request_context.time()
     }
 
-    /// Returns all values of the parameter. The event has those of the query in two fields, and events written by hand often have
-    /// only one of the two.
+    /// Returns all values of the parameter. The event has query parameters in two fields, and events written by hand often have only one
+    /// of them.
     fn values(&self, parameter: &Parameter) -> impl Iterator<Item = &str> {
         let name = parameter.name;
         let (lists, single) = match parameter.location {
@@ -89,7 +89,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The request in `event` to the route `route`. `payload` is the text of the event.
+    /// Returns the request in `event` to `route`. `payload` is the text of the event.
     #[must_use]
     pub const fn new(
         event: ProxyEvent,
@@ -112,8 +112,8 @@ impl Request {
         &self.event.http_method
     }
 
-    /// The path of the template that the request matched, parameters in braces. Unlike the path, it does not depend on the
-    /// stage and the domain.
+    /// The path in the template that the request matched, with parameters in braces. Unlike the path, it does not depend on the stage and
+    /// the domain.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.event.resource
@@ -168,19 +168,18 @@ impl Request {
         parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
-    /// Returns the maximum number of entries that the parameter `name` gives, or its default if it is absent. The table of routes has the
-    /// bounds.
+    /// Returns the maximum number of entries in the parameter `name`, or its default if it is absent. The table of routes has the bounds.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if the value is not a whole number within them.
+    /// `BAD_REQUEST` if the value is not a whole number within the bounds.
     pub fn limit(&self, name: &str) -> Result<usize, ApiError> {
         self.number(name)?.try_into().map_err(ApiError::internal)
     }
 
-    /// Returns the whole number that the parameter `name` gives, or its default if it is absent. The table of routes has the bounds.
+    /// Returns the whole number in the parameter `name`, or its default if it is absent. The table of routes has the bounds.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if the value is not a whole number within them.
+    /// `BAD_REQUEST` if the value is not a whole number within the bounds.
     pub fn number(&self, name: &str) -> Result<u64, ApiError> {
         let declared = self.route.parameter(name).ok_or_else(|| undeclared_parameter(name))?;
         let Allowed::WholeNumber { min, max, default } = declared.allowed else {
@@ -191,7 +190,7 @@ impl Request {
         number.ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
     }
 
-    /// Returns the word that the parameter `name` is, or its default if it is absent. The table of routes lists the words.
+    /// Returns the word in the parameter `name`, or its default if it is absent. The table of routes lists the words.
     ///
     /// # Errors
     /// `BAD_REQUEST` if the value is not one of them.
@@ -205,7 +204,7 @@ impl Request {
         word.ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
     }
 
-    /// Returns the one of `choices` that has the word of the parameter `name` as its name.
+    /// Returns the entry of `choices` whose name is the word in the parameter `name`.
     ///
     /// # Errors
     /// `BAD_REQUEST` if the value is not one of the parameter's words.
@@ -220,8 +219,9 @@ impl Request {
         choice.ok_or_else(|| ApiError::internal(format!("parameter '{name}' has no choice '{word}'")))
     }
 
-    /// Only a declared parameter is part of the cache key. The response to another one would reach clients with another
-    /// value. The table of routes also says what is allowed, so its type must be the one that is parsed.
+    /// Returns the declaration of the parameter `name`. Only declared parameters are part of the cache key. The response to an undeclared
+    /// one would reach clients that sent another value. The declared type must be the parsed type, because the declaration states the
+    /// allowed values.
     fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
         let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
         declared.ok_or_else(|| undeclared_parameter(name))
@@ -241,8 +241,8 @@ impl Request {
         }
     }
 
-    /// Returns the names of the query parameters that the route does not declare and that have no value. The gateway splits a query
-    /// at a raw `;`, so the rest of a value can be among them.
+    /// Returns the names of undeclared query parameters without a value. The gateway splits a query at a raw `;`, so the rest of a value
+    /// can be among them.
     fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
         let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
         let single = self.event.query_string_parameters.iter().flat_map(Members::iter);
@@ -255,8 +255,8 @@ impl Request {
             .filter(|name| self.route.parameter(name).is_none())
     }
 
-    /// Checks that no declared parameter has two different values, whether the handler reads it or not. Which of them forms the
-    /// key of a cached response is up to the gateway, so the response could reach a client that gave only the other one.
+    /// Checks that no declared parameter has two different values, even if the handler does not read it. The gateway chooses which value
+    /// is part of the cache key, so a cached response could reach a client that sent only the other value.
     ///
     /// # Errors
     /// `BAD_REQUEST`, which must not be stored.
@@ -272,7 +272,7 @@ impl Request {
     }
 }
 
-/// The error of a handler that reads a parameter in another way than the table of routes declares it.
+/// The error of a handler that reads a parameter differently from its declaration in the table of routes.
 fn undeclared_parameter(name: &str) -> ApiError {
     ApiError::internal(format!("parameter '{name}' is not declared with this type"))
 }
@@ -299,8 +299,8 @@ fn conflicting_parameter(name: &str, first: &str, other: &str) -> ApiError {
     ApiError::bad_request(message).never_stored()
 }
 
-/// Returns the text without its percent-encoding. `None` if an escape is malformed or the result is not UTF-8. A `+` stands for
-/// itself, because only a query has it for a space.
+/// Decodes the percent-encoding; `None` if an escape is malformed or the result is not UTF-8. A `+` stands for itself, because it means a
+/// space only in a query.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     let begins_with_digits = |rest: &str| {
         rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))

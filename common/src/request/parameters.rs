@@ -1,7 +1,7 @@
-//! Parameters, parsed where a request enters into types that exist only if the value is allowed.
+//! Parameters, parsed into types that can hold only allowed values.
 //!
-//! Each type states once what it allows ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /` and the OpenAPI
-//! schemas derive from that.
+//! Each type states its allowed values once ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /` and the
+//! OpenAPI schemas derive from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UnixMilliseconds;
 
-/// The values that a parameter may have. It displays as what follows "must be" in an error message.
+/// The values that a parameter may have. Their `Display` text follows "must be" in an error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     /// A whole number, written in digits only.
@@ -44,16 +44,16 @@ pub enum Allowed {
         most: usize,
         /// The largest number of characters of an entry.
         longest: usize,
-        /// What the entries are, in the plural.
+        /// The name of the entries, in the plural.
         entries: &'static str,
-        /// Whether a blank may be in an entry. Otherwise it was a `+` that is not percent-encoded.
+        /// Whether an entry may have blanks. If not, a blank is a `+` that was not percent-encoded.
         blanks: bool,
     },
-    /// Any text but the empty one.
+    /// Any text that is not empty.
     AnyText,
     /// A date and time of RFC 3339.
     Time {
-        /// What an absent parameter stands for, in words; `None` if it is required.
+        /// The meaning of an absent parameter, in words; `None` if the parameter is required.
         default: Option<&'static str>,
     },
 }
@@ -83,13 +83,13 @@ impl Allowed {
         }
     }
 
-    /// Returns what is wrong with `text` if the value alone does not show it: a message repeats only its beginning.
+    /// Describes the flaw in `text` if the beginning of the value, which a message repeats, does not show it.
     #[must_use]
     pub fn flaw(&self, text: &str) -> Option<String> {
         let Self::List { most, longest, blanks, .. } = self else { return None };
         let mut count = 0;
         let mut first = None;
-        // One pass: a request that a cache answers spends most of its own time here.
+        // Uses one pass, because a request that a cache answers spends most of its time here.
         for entry in text.split(',') {
             count += 1;
             let has_blank = !blanks && entry.as_bytes().contains(&b' ');
@@ -135,14 +135,14 @@ pub struct InvalidValue {
 }
 
 impl InvalidValue {
-    /// The error of a text that is no `T`.
+    /// Returns the error of a text that is not a `T`.
     #[must_use]
     pub const fn of<T: Value>() -> Self {
         Self { allowed: T::ALLOWED }
     }
 }
 
-/// Returns the whole number in `text`: digits and nothing else. `None` if it is not one or exceeds `u64::MAX`.
+/// Returns the whole number in `text`; `None` if `text` has anything but digits, or the number exceeds `u64::MAX`.
 pub(super) fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -374,14 +374,14 @@ mod tests {
                 assert_eq!(milliseconds(&text), Some(1_777_388_600_123), "{text}");
             }
         }
-        // Every time of the format, however far away.
+        // All years of the format are accepted.
         for text in ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59", "1969-12-31T23:59:59.9Z"] {
             assert!(milliseconds(text).unwrap() < 0, "{text}");
         }
         for text in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-23:59"] {
             assert!(milliseconds(text).unwrap() > 253_000_000_000_000, "{text}");
         }
-        // A leap second is the second before.
+        // A leap second counts as the second before it.
         assert_eq!(milliseconds("2016-12-31T23:59:60Z"), Some(1_483_228_799_000));
         for text in [
             "",

@@ -1,4 +1,4 @@
-//! What a route is: the types of the table of routes.
+//! The types of the table of routes.
 
 use std::time::Duration;
 
@@ -28,11 +28,10 @@ impl Location {
 #[derive(Debug)]
 pub struct Parameter {
     pub name: &'static str,
-    /// Where it is.
     pub location: Location,
-    /// Whether every request needs it. (`id` of the bazaar is required in two modes only, so this is `false` for it.)
+    /// Whether every request needs it. (`id` of the bazaar is required only in two modes, so this is `false` for it.)
     pub required: bool,
-    /// What it means, as the beginning of a sentence that goes on with what is allowed.
+    /// Its meaning, as the beginning of a sentence that ends with the allowed values.
     pub meaning: &'static str,
     /// The values that it may have.
     pub allowed: Allowed,
@@ -43,7 +42,7 @@ impl Parameter {
         Self { name, location: Location::Query, required: false, meaning, allowed }
     }
 
-    /// Returns what it means, what is allowed and what its absence means, in one sentence without a full stop.
+    /// Returns its meaning, the allowed values and its default, in one sentence without a full stop.
     #[must_use]
     pub fn description(&self) -> String {
         let Self { meaning, allowed, .. } = self;
@@ -68,11 +67,11 @@ impl Parameter {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tag {
     pub name: &'static str,
-    /// What the group is about, as Markdown.
+    /// The topic of the group, as Markdown.
     pub description: &'static str,
 }
 
-/// What a route reads.
+/// The sources that a route reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     Nothing,
@@ -99,7 +98,7 @@ impl Reads {
 /// What happens to a response after its TTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
-    /// It may be served for a while, as long as refreshes fail.
+    /// It may be served for a while if refreshes fail.
     Stale,
     /// It is not served any more.
     Gone,
@@ -109,15 +108,15 @@ pub enum Expiry {
 
 #[derive(Debug)]
 pub struct Route {
-    /// The name of the function that handles it: its crate, its binary, its folder.
+    /// The name of the function that handles it, and of its crate, its binary and its folder.
     pub function: &'static str,
-    /// The path, parameters in braces.
+    /// The path, with parameters in braces.
     pub path: &'static str,
-    /// The TTL of a response. Zero: it is never cached.
+    /// The TTL of a response; zero if it is never cached.
     pub cache: Duration,
     /// What happens to a response after its TTL.
     pub expiry: Expiry,
-    /// What the function reads.
+    /// The sources that the function reads.
     pub reads: Reads,
     /// Whether it requires an API key.
     pub requires_key: bool,
@@ -125,7 +124,7 @@ pub struct Route {
     pub answers_head: bool,
     /// The title: at most 50 characters.
     pub summary: &'static str,
-    /// What the response holds, in full sentences.
+    /// The content of the response, in full sentences.
     pub description: &'static str,
     /// The group that it belongs to.
     pub tag: &'static Tag,
@@ -140,8 +139,8 @@ impl Route {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Returns the header `Cache-Control` of successful responses. They require a key, which a shared cache between client and service does
-    /// not check.
+    /// Returns the header `Cache-Control` of successful responses. They are private, because they require a key, and a shared cache between
+    /// client and service would not check it.
     #[must_use]
     pub const fn cache_control(&self) -> &'static str {
         match self.expiry {

@@ -1,10 +1,10 @@
-//! Ids of items in auctions that are not percent-encoded: what API Gateway leaves of them.
+//! Detects ids of auction items that were not percent-encoded: API Gateway splits them.
 
 use super::Request;
 use crate::error::ApiError;
 use crate::excerpt::Excerpt;
 
-/// The largest number of digits behind the `;` of an id: levels go up to 10.
+/// The largest number of digits after the `;` of an id: levels go up to 10.
 const LONGEST_LEVEL: usize = 2;
 
 impl Request {
@@ -18,15 +18,15 @@ impl Request {
     }
 }
 
-/// Whether an id can go on so behind a `;`: with a level, such as `4`, `4+100` or `4,COAL`. The gateway turns a `+` into a blank.
+/// Whether the text can follow the `;` of an id: a level, such as in `4`, `4+100` or `4,COAL`. The gateway turns a `+` into a blank.
 fn continues_an_id(name: &str) -> bool {
     let level = name.bytes().take_while(u8::is_ascii_digit).count();
     (1..=LONGEST_LEVEL).contains(&level)
         && matches!(name.as_bytes().get(level), None | Some(b',' | b'+' | b' '))
 }
 
-/// The error of a query with a raw `;`, of which `rest` is left. It must not be stored: the rest is not part of the cache key, so the
-/// response could reach a client that sent the same ids without it.
+/// Returns the error of a query that was split at a raw `;` before `rest`. It must not be stored: the rest is not part of the cache
+/// key, so the response could reach a client that sent the same ids without it.
 #[must_use]
 pub fn split_id(parameter: &str, rest: &str) -> ApiError {
     let rest = Excerpt::of(rest);

@@ -19,7 +19,7 @@ use crate::text::Text;
 /// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";
 
-/// What a document is.
+/// The form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The JSON text of `data`, in the success envelope.
@@ -45,19 +45,19 @@ impl Document {
         Self { form, data, replay: OnceLock::new() }
     }
 
-    /// The document with the JSON text `data`.
+    /// Returns the document with the JSON text `data`.
     #[must_use]
     pub fn new(data: String) -> Self {
         Self::from_pieces(Form::Data, data.into())
     }
 
-    /// The document that is a whole response body, without an envelope: another specification defines its shape.
+    /// Returns a document that is a whole response body, without an envelope: another specification defines its shape.
     #[must_use]
     pub fn bare(body: String) -> Self {
         Self::from_pieces(Form::Body(JSON), body.into())
     }
 
-    /// The document that is a whole response body of CSV.
+    /// Returns a document that is a whole response body of CSV.
     #[must_use]
     pub fn csv(body: String) -> Self {
         Self::from_pieces(Form::Body("text/csv; charset=utf-8"), body.into())
@@ -72,7 +72,7 @@ impl Document {
         }
     }
 
-    /// The document with the JSON text of `data`.
+    /// Returns the document with the JSON text of `data`.
     ///
     /// # Errors
     /// If `data` cannot be written as JSON.
@@ -80,7 +80,7 @@ impl Document {
         serde_json::to_string(data).map(Self::new)
     }
 
-    /// The document with the JSON text of `data`, without a copy of the long parts that `data` borrows from `body`.
+    /// Returns the document with the JSON text of `data`. Long parts that `data` borrows from `body` are not copied.
     ///
     /// # Errors
     /// If `data` cannot be written as JSON.
@@ -88,13 +88,13 @@ impl Document {
         Ok(Self::from_pieces(Form::Data, Pieces::of(data, body)?))
     }
 
-    /// The document with the JSON text of `before`, of `body` in this range, and of `after`, without a copy of the body.
+    /// Returns the document that consists of `before`, this range of `body`, and `after`. The body is not copied.
     #[must_use]
     pub fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
         Self::from_pieces(Form::Data, Pieces::around(before, (body, range), after))
     }
 
-    /// The text of the success envelope in pieces, or of the bare document.
+    /// Returns the text of the success envelope, or of the bare document, in pieces.
     fn envelope(&self, cached: bool) -> Joined<'_> {
         let data = self.data.iter();
         if self.form != Form::Data {
@@ -105,13 +105,13 @@ impl Document {
         Joined(std::iter::once(r#"{"success":true,"data":"#).chain(data).chain(meta).collect())
     }
 
-    /// How many bytes the success envelope has.
+    /// Returns the number of bytes of the success envelope.
     #[must_use]
     pub fn envelope_bytes(&self, cached: bool) -> usize {
         self.envelope(cached).bytes()
     }
 
-    /// The envelope with `cached: true`, escaped. A cached document is likely to be served again, so it is kept.
+    /// Returns the envelope with `cached: true`, escaped. It is kept, because a cached document is likely to be served again.
     fn replay(&self) -> Result<Arc<RawValue>, serde_json::Error> {
         if let Some(replay) = self.replay.get() {
             return Ok(Arc::clone(replay));
@@ -129,10 +129,10 @@ impl Joined<'_> {
         self.0.iter().map(|piece| piece.len()).sum()
     }
 
-    /// How many of its bytes take two bytes in a JSON string. JSON and CSV have none that take six.
+    /// Returns how many of its bytes take two bytes in a JSON string. In JSON and CSV, no byte takes six.
     fn escapes(&self) -> usize {
         let is_escaped = |byte: &u8| u8::from(matches!(byte, b'"' | b'\\' | ..b' '));
-        // In chunks whose count fits into a byte, for which the compiler uses vector instructions.
+        // The count of each chunk fits into a byte, so that the compiler uses vector instructions.
         let chunks = self.0.iter().flat_map(|piece| piece.as_bytes().chunks(u8::MAX.into()));
         chunks.map(|chunk| usize::from(chunk.iter().map(is_escaped).sum::<u8>())).sum()
     }
@@ -151,7 +151,7 @@ impl Serialize for Joined<'_> {
 }
 
 impl Weight for Document {
-    /// The text, with all of a body that it has parts of, and the escaped text.
+    /// The bytes of the text, including the whole body if it has parts of one, and of the escaped text.
     fn bytes(&self) -> usize {
         self.data.kept_bytes() + self.data.iter().map(str::len).sum::<usize>()
     }
@@ -187,7 +187,8 @@ impl Body {
         Self { content: Content::Fresh(Arc::new(document)), bytes: text.len() }
     }
 
-    /// The success envelope around the document, with this value of `meta.cached`; a document without an envelope as it is.
+    /// Returns the success envelope around the document, with this value of `meta.cached`. A document without an envelope stays as it
+    /// is.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
@@ -197,7 +198,7 @@ impl Body {
         Ok(Self { content, bytes: document.envelope_bytes(cached) })
     }
 
-    /// The error envelope of `error`.
+    /// Returns the error envelope of `error`.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
@@ -206,7 +207,7 @@ impl Body {
         Ok(Self::of_text(&serde_json::to_string(&ErrorEnvelope { success: false, error: failure })?))
     }
 
-    /// The file.
+    /// Returns the file as a body.
     ///
     /// # Errors
     /// If its content is not JSON.
@@ -214,13 +215,13 @@ impl Body {
         Ok(Self { content: Content::File(file.json()?), bytes: file.bytes })
     }
 
-    /// How many bytes the client receives, before compression.
+    /// Returns how many bytes the client receives, before compression.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many bytes it takes as a JSON string, quotes included.
+    /// Returns how many bytes the body takes as a JSON string, including quotes.
     #[must_use]
     pub fn escaped_bytes(&self) -> usize {
         match &self.content {

@@ -13,8 +13,8 @@ pub struct File {
     pub cache_control: &'static str,
     /// The header `Content-Security-Policy`.
     pub content_security_policy: &'static str,
-    /// The content as a JSON string, because a proxy response carries its body as one: escaping megabytes for every request would take
-    /// longer than all the rest.
+    /// The content as a JSON string, as in a proxy response. Escaping megabytes for every request would take longer than the rest of
+    /// the request.
     pub json: &'static str,
     /// How many bytes the content has, unescaped.
     pub bytes: usize,

@@ -1,4 +1,4 @@
-//! What a handler returns: data and where they come from, or a file for browsers.
+//! The response of a handler: data and their origin, or a file for browsers.
 
 pub mod envelope;
 pub mod file;
@@ -17,26 +17,26 @@ pub enum Response {
     Data(Data),
     /// A file for browsers.
     File(&'static File),
-    /// The address, relative to that of the request, at which the file is.
+    /// A redirect to this address, relative to the address of the request.
     Redirect(String),
     /// The answer to a CORS preflight request: scripts of any origin may send `GET` with a key.
     Preflight,
 }
 
-/// Data, and where they come from.
+/// Data and their origin.
 #[derive(Debug)]
 pub struct Data {
     pub document: Arc<Document>,
     /// Whether the data was cached before this request.
     pub cached: bool,
-    /// When the data was fetched; `None` if nothing was.
+    /// When the data was fetched; `None` if nothing was fetched.
     pub fetched_at: Option<UnixMilliseconds>,
     /// Why the data is stale, for the log.
     pub refresh_failure: Option<String>,
 }
 
 impl Response {
-    /// A response that no cache and no upstream takes part in.
+    /// Returns a response that involves neither a cache nor an upstream.
     #[must_use]
     pub fn uncached(document: Document) -> Self {
         Self::Data(Data {
@@ -47,7 +47,7 @@ impl Response {
         })
     }
 
-    /// The response with `document`, which was made of the value of `lookup`.
+    /// Returns the response with `document`, which was built from the value of `lookup`.
     #[must_use]
     pub fn of_lookup<V>(lookup: &Lookup<V>, document: Arc<Document>) -> Self {
         Self::Data(Data {
@@ -66,8 +66,8 @@ impl From<Lookup<Arc<Document>>> for Response {
 }
 
 impl Data {
-    /// The success envelope. `meta.cached` is also `true` if `is_stored` says that the gateway stores and replays a body of
-    /// this many bytes.
+    /// Returns the success envelope. `meta.cached` is also `true` if `is_stored` returns that the gateway stores and
+    /// replays a body of this many bytes.
     ///
     /// # Errors
     /// If it cannot be written as JSON.

@@ -1,4 +1,4 @@
-//! JSON text in pieces, so that what passes through from the body of an upstream is not copied.
+//! JSON text in pieces, so that long parts of an upstream's body are not copied.
 
 use std::io;
 use std::ops::Range;
@@ -9,21 +9,21 @@ use serde_json::Error;
 
 use crate::text::Text;
 
-/// A shorter part of the body is copied: a piece takes as long as copying a few hundred bytes.
+/// Shorter parts of the body are copied, because a piece takes as long as copying a few hundred bytes.
 const SHORTEST_PASSED: usize = 4096;
 
 /// JSON text in pieces.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
-    /// The body that some pieces are parts of.
+    /// The body that contains some of the pieces.
     body: Option<Arc<Text>>,
 }
 
 #[derive(Debug)]
 enum Piece {
     Written(String),
-    /// Where it is in the body.
+    /// Its range in the body.
     Passed(Range<usize>),
 }
 
@@ -55,7 +55,7 @@ impl Pieces {
         })
     }
 
-    /// How many bytes they take in memory, with the rest of the body.
+    /// Returns how many bytes the pieces take in memory, including the rest of the body.
     pub(crate) fn kept_bytes(&self) -> usize {
         let written = self.pieces.iter().map(|piece| match piece {
             Piece::Written(text) => text.capacity(),
@@ -71,11 +71,11 @@ impl From<String> for Pieces {
     }
 }
 
-/// Tells by its address whether what is written is a part of the body.
+/// Recognises parts of the body by their address.
 struct Writer<'a> {
     body: &'a str,
     pieces: Vec<Piece>,
-    /// The piece that has not ended.
+    /// The unfinished piece.
     written: Vec<u8>,
 }
 
@@ -88,7 +88,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns where `text` is in the body.
+    /// Returns the range of `text` in the body, if it is part of the body.
     fn range_in_body(&self, text: &[u8]) -> Option<Range<usize>> {
         let start = text.as_ptr().addr().checked_sub(self.body.as_ptr().addr())?;
         let range = start..start.checked_add(text.len())?;
