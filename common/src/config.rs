@@ -15,7 +15,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// The error about `variable`, which must be `expected`.
+    /// Returns the error about `variable`, which must be `expected`.
     #[must_use]
     pub const fn new(variable: &'static str, expected: &'static str) -> Self {
         Self { variable, expected }
@@ -45,11 +45,11 @@ pub struct Config {
     pub user_agent: HeaderValue,
     /// `GatewayCache`: `on` or `off`; `off` if absent, as in local runs.
     pub gateway_cache: GatewayCache,
-    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`; empty if it is that of the OpenAPI document.
+    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`; empty if the OpenAPI document is the documentation.
     pub documentation_url: String,
     /// `DASHBOARD_URL`: the address where users get their keys, for the market page; empty if absent.
     pub dashboard_url: String,
-    /// `PUBLIC_FILES_URL`: the address of the public files, for the market page, absolute or relative to it; empty if absent.
+    /// `PUBLIC_FILES_URL`: the address of the public files, for the market page, absolute or relative to the page; empty if absent.
     pub public_files_url: String,
     /// `HISTORY_TABLE`: the name of the table of histories; `History` if absent.
     pub history_table: String,
@@ -60,25 +60,26 @@ pub struct Config {
     /// `STARTER_USAGE_PLAN`, `PRO_USAGE_PLAN`: the ids of the usage plans of the tiers; empty if absent, as in local runs.
     pub starter_usage_plan: String,
     pub pro_usage_plan: String,
-    /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; none are written if absent.
+    /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; they write no files if absent.
     pub public_files: Option<Url>,
     /// `STRIPE_WEBHOOK_SECRET`: the secret that signs the events of payments. Marked as sensitive, so `Debug` does not print it.
     pub stripe_webhook_secret: Option<HeaderValue>,
-    /// `PRICE_TIERS`: the tiers of prices, `PRICE=TIER` separated by commas; empty if absent.
+    /// `PRICE_TIERS`: the tier of each price, as `PRICE=TIER` separated by commas; empty if absent.
     pub price_tiers: String,
-    /// `GRACE_DAYS`: for how long a subscription is accepted after its period, in whole days; none if absent.
+    /// `GRACE_DAYS`: how long a subscription is accepted after its paid period, in whole days; 0 if absent.
     pub grace: Duration,
     /// `AWS_REGION`: the region of the function and its tables. Lambda sets it.
     pub aws_region: String,
-    /// `AWS_ENDPOINT_URL_DYNAMODB`, otherwise `AWS_ENDPOINT_URL`: the address of DynamoDB, if not the one of the region.
+    /// `AWS_ENDPOINT_URL_DYNAMODB`, otherwise `AWS_ENDPOINT_URL`: the address of DynamoDB; the region's address if absent.
     pub dynamodb_endpoint: Option<Url>,
-    /// `AWS_ENDPOINT_URL_API_GATEWAY`, otherwise `AWS_ENDPOINT_URL`: the address of API Gateway, if not the one of the region.
+    /// `AWS_ENDPOINT_URL_API_GATEWAY`, otherwise `AWS_ENDPOINT_URL`: the address of API Gateway; the region's address if absent.
     pub api_gateway_endpoint: Option<String>,
     /// `AWS_ENDPOINT_URL_LAMBDA`, otherwise `AWS_ENDPOINT_URL`: the address of Lambda, if not the one of the region.
     pub lambda_endpoint: Option<String>,
 }
 
-/// The variables with the addresses of DynamoDB and of API Gateway, as in the AWS SDKs: the one of the service wins over the one of all services.
+/// The variables with the addresses of DynamoDB and API Gateway. As in the AWS SDKs, the variable of one service wins over the variable of
+/// all services.
 const DYNAMODB_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 const API_GATEWAY_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_API_GATEWAY", "AWS_ENDPOINT_URL"];
 const LAMBDA_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL"];
@@ -133,7 +134,7 @@ impl Config {
         })
     }
 
-    /// Returns the origin of the public files, such as `https://files.example.org`, if they have one of their own.
+    /// Returns the origin of the public files, such as `https://files.example.org`; `None` if their address is relative.
     #[must_use]
     pub fn public_files_origin(&self) -> Option<String> {
         Url::parse(&self.public_files_url).ok().map(|url| url.origin().ascii_serialization())
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn an_empty_variable_counts_as_unset() {
         assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
-        assert!(with("HYPIXEL_API_KEY", "SECR\u{c9}T").is_err(), "a key that no log could hide");
+        assert!(with("HYPIXEL_API_KEY", "SECR\u{c9}T").is_err(), "a key must be visible ASCII");
         // The SDK would panic at the first call if it read the empty variable itself.
         assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
         assert!(with("AWS_ENDPOINT_URL", "").unwrap().dynamodb_endpoint.is_none());

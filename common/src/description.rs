@@ -1,4 +1,4 @@
-//! How a function describes itself for the OpenAPI document (`infra/openapi`): its route, the types of its responses, an example of
+//! The description of a function for the OpenAPI document (`infra/openapi`): its route, the types of its responses, an example of
 //! each, and requests that fail.
 
 use std::borrow::Cow;
@@ -20,7 +20,8 @@ pub struct Kind {
     pub name: &'static str,
     /// The schema of `data`.
     pub data: SchemaOf,
-    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV (`csv`) if the route has it.
+    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV (`csv`) if the route returns
+    /// it.
     pub example: &'static str,
 }
 
@@ -92,7 +93,7 @@ pub trait Describe {
     fn description() -> Description;
 }
 
-/// The schema of a value that has no name of its own.
+/// Inlines the schema of a value, so that it has no name in the document.
 macro_rules! inline {
     ($name:literal) => {
         fn inline_schema() -> bool {

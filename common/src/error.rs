@@ -1,5 +1,5 @@
-//! Errors that clients see. The codes are part of the contract (`functions/README.md`, Errors). A message says what was wrong,
-//! what is allowed and what to do. The cause of an error is for the log only.
+//! Errors that clients see. The codes are part of the contract (`functions/README.md`, Errors). A message states the mistake,
+//! the allowed values and the remedy. The cause of an error is for the log only.
 
 use std::error::Error;
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// 400. `message` names the parameter, what is allowed and what was received.
+    /// 400. `message` names the parameter, the allowed values and the received value.
     #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::lasting(Code::BadRequest, message.into())
@@ -71,7 +71,7 @@ impl ApiError {
         Self::lasting(Code::NotFound, message.into())
     }
 
-    /// An error that the same request gets again.
+    /// Returns an error that the same request gets again.
     const fn lasting(code: Code, message: String) -> Self {
         Self { code, message, retry_after: None, may_be_stored: true, cause: None }
     }
@@ -118,7 +118,7 @@ impl ApiError {
         &self.message
     }
 
-    /// `Retry-After` in seconds, rounded up, at least 1; `None` if a retry is no use.
+    /// `Retry-After` in seconds, rounded up, at least 1; `None` if a retry is useless.
     #[must_use]
     pub fn wait_seconds(&self) -> Option<u64> {
         self.retry_after.map(|wait| wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX).max(1))

@@ -1,11 +1,11 @@
-//! Foreign text in messages and log lines: a few characters of it, with control characters escaped.
+//! Foreign text in messages and log lines: its first characters, with control characters escaped.
 
 use std::fmt;
 
-/// How many characters an excerpt has unless its user says otherwise.
+/// The usual number of characters of an excerpt.
 const USUAL_LENGTH: usize = 64;
 
-/// The beginning of a text that a caller, a provider or a file brought, safe to repeat in a message or a log line.
+/// The beginning of a text from a caller, a provider or a file, safe to repeat in a message or a log line.
 #[derive(Debug, Clone, Copy)]
 pub struct Excerpt<'a> {
     text: &'a str,

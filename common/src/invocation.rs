@@ -1,4 +1,4 @@
-//! The state of one invocation: its time, its deadlines, and how long it has waited for others.
+//! The state of one invocation: its time, its deadlines, and its waiting time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::time::UnixMilliseconds;
 /// The time limit for all requests of an invocation to upstreams and tables together, retries included.
 const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The time that is reserved for writing the response after the last such request.
+/// The time before the deadline that is reserved for writing the response.
 const RESERVED_TIME: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
@@ -22,18 +22,18 @@ pub struct Invocation {
     waits: Arc<Waits>,
 }
 
-/// What the attempts of an invocation have waited for together.
+/// The waiting times and retries of all attempts of an invocation.
 #[derive(Debug, Default)]
 struct Waits {
     upstream_nanoseconds: AtomicU64,
     retried: Mutex<Option<String>>,
     is_retry_forbidden: AtomicBool,
-    /// The largest `Age` of a response in seconds, plus 1; 0 without one.
+    /// The largest `Age` of a response in seconds, plus 1; 0 if no response has one.
     age_plus_1: AtomicU64,
 }
 
 impl Invocation {
-    /// An invocation that starts here, happens at the time `now` of its event, and must end before `deadline`.
+    /// Returns an invocation that starts now, has the time `now` of its event, and must end before `deadline`.
     #[must_use]
     pub fn new(now: UnixMilliseconds, deadline: Instant) -> Self {
         let latest = deadline.checked_sub(RESERVED_TIME).unwrap_or(deadline);
@@ -41,8 +41,8 @@ impl Invocation {
         Self { now, deadline: latest, upstream_deadline, waits: Arc::default() }
     }
 
-    /// The same invocation for another attempt, which begins here and `elapsed` after the first one. Its requests to upstreams have a
-    /// time limit of their own, and end before `latest`.
+    /// Returns the same invocation for another attempt, which starts now, `elapsed` after the first attempt. Its upstream requests
+    /// have a new time limit, and end before `latest`.
     #[must_use]
     pub fn next_attempt(&self, elapsed: Duration, latest: Instant) -> Self {
         Self {
@@ -80,12 +80,12 @@ impl Invocation {
         result
     }
 
-    /// Forbids to retry the requests of this invocation at once, because the upstream has failed a moment ago.
+    /// Forbids immediate retries of this invocation's requests, because the upstream has just failed.
     pub fn never_retry(&self) {
         self.waits.is_retry_forbidden.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a request that fails may be retried at once.
+    /// Whether a failed request may be retried immediately.
     #[must_use]
     pub fn may_retry(&self) -> bool {
         !self.waits.is_retry_forbidden.load(Ordering::Relaxed)
@@ -96,24 +96,25 @@ impl Invocation {
         *self.waits.retried.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
 
-    /// Why a request was retried, if one was.
+    /// Returns the cause of the last retry, if there was one.
     #[must_use]
     pub fn retried(&self) -> Option<String> {
         self.waits.retried.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes the `Age` of a response of an upstream, in seconds, if it has one.
+    /// Notes the `Age` of an upstream's response, in seconds, if it has one.
     pub fn note_age(&self, age: Option<u64>) {
         self.waits.age_plus_1.fetch_max(age.map_or(0, |age| age.saturating_add(1)), Ordering::Relaxed);
     }
 
-    /// The largest `Age` of the responses of upstreams, in seconds, if one has it: how long a cache on the way has held the response.
+    /// Returns the largest `Age` of the upstream responses in seconds, if one has it: how long a cache on the way has held the
+    /// response.
     #[must_use]
     pub fn upstream_age(&self) -> Option<u64> {
         self.waits.age_plus_1.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// How long this invocation has waited for upstreams and tables so far.
+    /// Returns how long this invocation has waited for upstreams and tables.
     #[must_use]
     pub fn upstream_time(&self) -> Duration {
         Duration::from_nanos(self.waits.upstream_nanoseconds.load(Ordering::Relaxed))

@@ -52,7 +52,7 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
             let first = char::from(FIRST);
             return Err(D::Error::custom(format_args!("expected a value that begins with {first:?}")));
         }
-        // Only in strings: the parts of an object pass through unchecked.
+        // Checks only strings: the parts of an object pass through unchecked.
         if FIRST == b'"' && may_have_surrogates(value.get()) {
             serde_json::from_str::<String>(value.get()).map_err(D::Error::custom)?;
         }
@@ -60,9 +60,9 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
     }
 }
 
-/// Whether the text has an escape such as `\ud83d`, which is half of a character. Without its other half, it is no text:
-/// many clients cannot parse it, and it cannot be stored. Short texts usually have no escape. In long ones, such as item
-/// descriptions, there are line breaks, so the loop has no branches, and the compiler uses vector instructions.
+/// Whether the text may have an escape such as `\ud83d`, which is half of a character. Without the other half, many clients
+/// cannot parse the text, and it cannot be stored. Short texts usually have no escapes. Long ones, such as item descriptions,
+/// have line breaks. For these, the loop has no branches, so that the compiler uses vector instructions.
 fn may_have_surrogates(text: &str) -> bool {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'\\') {
@@ -74,7 +74,8 @@ fn may_have_surrogates(text: &str) -> bool {
     }) != 0
 }
 
-/// A struct from a JSON object. Serde alone also reads it from an array, whose elements it takes for the fields in order.
+/// A struct that is read only from a JSON object. Serde alone also reads structs from arrays, whose elements become the fields
+/// in order.
 #[derive(Debug)]
 pub struct Object<T>(pub T);
 
@@ -102,12 +103,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 /// Reads a struct from a JSON object, as [`Object`] does. For `deserialize_with`.
 ///
 /// # Errors
-/// If it is not an object, or not one of `T`.
+/// If the value is not an object, or not a valid `T`.
 pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
-/// The members of a JSON object in their order, repeated keys included. A map would keep only one of several with the same key.
+/// The members of a JSON object in their order, including repeated keys. A map would keep only one member for each key.
 #[derive(Debug)]
 pub struct Members<K, V>(pub Vec<(K, V)>);
 
@@ -155,11 +156,11 @@ impl<const FIRST: u8> Serialize for Verbatim<'_, FIRST> {
     }
 }
 
-/// Reads a whole number, also in the spelling of a floating-point number (`2.0`, `6.0E7`): the provider's JSON writer spells
-/// values of the type double so. For `deserialize_with`.
+/// Reads a whole number, also if it is written as a floating-point number (`2.0`, `6.0E7`), as the provider writes doubles. For
+/// `deserialize_with`.
 ///
 /// # Errors
-/// If it is not a number, has a fraction, or exceeds what a floating-point number holds exactly.
+/// If the value is not a number, has a fraction, or is too large for an exact floating-point number.
 pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     struct WholeNumber;
 
@@ -221,7 +222,7 @@ mod tests {
     fn half_a_surrogate_pair_is_not_a_string() {
         let read =
             |text: &'static str| serde_json::from_str::<StringText>(text).map(StringText::decoded).ok();
-        assert_eq!(read(r#""\ud83d\udd25 \UD800""#), None, "an escape has a small u");
+        assert_eq!(read(r#""\ud83d\udd25 \UD800""#), None, "the u of an escape is lowercase");
         assert_eq!(read(r#""\ud83d\uDD25""#).as_deref(), Some("\u{1f525}"));
         assert_eq!(read(r#""C:\\ud800""#).as_deref(), Some(r"C:\ud800"));
         for text in [r#""\ud800""#, r#""A\uD83D""#, r#""\udd25\ud83d""#, r#""\ud83dx""#] {
@@ -242,7 +243,7 @@ mod tests {
         for text in [r#"[1,"A"]"#, "[]", "null", "1", r#""A""#, r#"{"x":1}"#] {
             assert_eq!(read(text), None, "{text}");
         }
-        assert!(serde_json::from_str::<Point<'_>>(r#"[1,"A"]"#).is_ok(), "by serde alone");
+        assert!(serde_json::from_str::<Point<'_>>(r#"[1,"A"]"#).is_ok(), "serde alone reads arrays");
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! What several functions of the Game Data Query Service share. No module here knows a single function, except for the table of
-//! routes. Knowledge runs one way: each line below knows those above it.
+//! Code that several functions of the Game Data Query Service share. Except for the table of routes, no module here depends on a single
+//! function. Each line below depends only on the lines above it.
 //!
-//! 1. What everything stands on: [`time`], [`config`], [`invocation`], [`error`], [`excerpt`], and the [`text`] and [`json`] of
-//!    the provider.
+//! 1. The foundation: [`time`], [`config`], [`invocation`], [`error`], [`excerpt`], and the [`text`] and [`json`] of the provider.
 //! 2. [`cache`] and [`auth`].
 //! 3. [`request`] and [`response`].
 //! 4. [`upstream`], the client of the provider.
-//! 5. [`lambda`], which runs handlers; [`routes`], the table; and [`description`], what the documentation says of a route.
+//! 5. [`lambda`], which runs handlers; [`routes`], the table; and [`description`], which describes routes for the documentation.
 
 pub mod auth;
 pub mod cache;

@@ -1,9 +1,9 @@
-//! The text of a body, whose buffer is used again.
+//! The text of a body, whose buffer is reused.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A larger buffer is not kept for the next body.
+/// The maximum size of a buffer that is kept for the next body, in bytes.
 const LARGEST_SPARE: usize = 8 * 1024 * 1024;
 
 /// The text of a body. When it is dropped, its buffer is kept for the next body of the same upstream: the page faults of a
@@ -15,12 +15,12 @@ pub struct Text {
 }
 
 impl Text {
-    /// The text of a body that is not from an upstream.
+    /// Returns the text of a body that is not from an upstream.
     pub(super) const fn new(text: String) -> Self {
         Self { text, spare: Weak::new() }
     }
 
-    /// The text whose buffer becomes `spare` when it is dropped.
+    /// Returns a text whose buffer goes to `spare` when the text is dropped.
     pub(super) fn in_spare(text: String, spare: &Arc<Spare>) -> Self {
         Self { text, spare: Arc::downgrade(spare) }
     }
@@ -52,7 +52,8 @@ impl Drop for Text {
 pub(super) struct Spare(Mutex<Vec<u8>>);
 
 impl Spare {
-    /// Returns a buffer of this length with any content. It is not much larger: a cached text keeps it.
+    /// Returns a buffer of this length with any content. Its capacity is at most twice the length, because a cached text
+    /// keeps the buffer.
     pub(super) fn take(&self, length: usize) -> Vec<u8> {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !(length..=length.saturating_mul(2)).contains(&spare.capacity()) {

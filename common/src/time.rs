@@ -1,5 +1,5 @@
-//! Points in time as the provider and the gateway write them. The current time of a request is an input: it comes with the event,
-//! so that the same event always has the same result. Only the recorders read a clock.
+//! Points in time as the provider and the gateway write them. The current time of a request is an input that comes with the event, so
+//! that the same event always has the same result. Only recorders and events without a time use the system clock.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,7 +41,7 @@ impl UnixMilliseconds {
         self.0
     }
 
-    /// Returns the time between the two, whichever is earlier.
+    /// Returns the absolute difference.
     #[must_use]
     pub const fn distance(self, other: Self) -> Duration {
         Duration::from_millis(self.0.abs_diff(other.0))
@@ -66,8 +66,7 @@ impl UnixMilliseconds {
         UnixSeconds(if self.0.rem_euclid(1_000) == 0 { floor } else { floor + 1 })
     }
 
-    /// Returns the HTTP date (RFC 9110), to the second. Before 1970 and after the year 9999, it is the nearest date that the
-    /// format has.
+    /// Returns the HTTP date (RFC 9110), to the second. Times before 1970 or after the year 9999 give the nearest date of the format.
     #[must_use]
     pub fn http_date(self) -> String {
         const LAST: u64 = 253_402_300_799_000;
@@ -75,8 +74,8 @@ impl UnixMilliseconds {
         httpdate::fmt_http_date(UNIX_EPOCH + since_epoch)
     }
 
-    /// Parses RFC 3339, such as `2026-11-21T15:04:05Z`. `None` if `text` is something else or lies outside of the years 2001
-    /// to 2286, in which Unix seconds have ten digits.
+    /// Parses RFC 3339, such as `2026-11-21T15:04:05Z`. `None` if `text` has another form, or is outside the years 2001 to 2286, in
+    /// which Unix seconds have ten digits.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
         const TEN_DIGITS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
@@ -85,12 +84,12 @@ impl UnixMilliseconds {
         TEN_DIGITS.contains(&milliseconds).then_some(Self(milliseconds))
     }
 
-    /// Parses RFC 3339 with all years that it has. A time that this type cannot hold exactly is the nearest one that it can. `None` if
-    /// `text` is something else.
+    /// Parses RFC 3339 with all of its years. A time outside the supported range becomes the nearest supported time. `None` if `text`
+    /// has another form.
     #[must_use]
     pub fn nearest_to_rfc3339(text: &str) -> Option<Self> {
         let (date_time, fraction, offset) = rfc3339_parts(text)?;
-        // The parser accepts nine digits of a fraction, the format any number.
+        // The parser accepts at most nine digits of a fraction, the format any number.
         let fraction = fraction.get(..9).unwrap_or(fraction);
         let text = format!("{date_time}.{fraction}{offset}");
         let pieces = Pieces::parse(&text).ok().filter(has_rfc3339_offset)?;
@@ -107,8 +106,8 @@ fn has_rfc3339_offset(pieces: &Pieces<'_>) -> bool {
     pieces.to_numeric_offset().is_some_and(|offset| offset.seconds().unsigned_abs() < 24 * 60 * 60)
 }
 
-/// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the form of RFC 3339, which
-/// allows less than ISO 8601. The numbers in it may be too large.
+/// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the form of RFC 3339, which is
+/// stricter than ISO 8601. The numbers can still be too large.
 fn rfc3339_parts(text: &str) -> Option<(&str, &str, &str)> {
     const DATE_TIME: &str = "dddd-dd-ddTdd:dd:dd";
     const OFFSETS: [&str; 2] = ["Z", "+dd:dd"];
@@ -201,7 +200,7 @@ impl From<UnixSeconds> for UnixMilliseconds {
 
 impl fmt::Display for UnixSeconds {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Outside of the years that RFC 3339 has, the nearest one.
+        // Times outside the years of RFC 3339 display as the nearest time.
         let bounds = Timestamp::MIN.as_second()..=Timestamp::MAX.as_second();
         let nearest = self.0.clamp(*bounds.start(), *bounds.end());
         Timestamp::from_second(nearest).map_err(|_| fmt::Error)?.fmt(formatter)
