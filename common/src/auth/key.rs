@@ -19,14 +19,14 @@ const ALPHABET: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
-/// Why a text cannot be an API key, whatever the table holds.
+/// Why a text cannot be an API key, whatever the table contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedKey {
     /// It does not have the shape of a key.
-    #[error("it is no API key: a key is gd_ and 38 letters and digits")]
+    #[error("it is not an API key: a key is gd_ followed by 38 letters and digits")]
     Shape,
     /// It has the shape of a key, but a character is wrong.
-    #[error("its checksum is wrong: it has a typo, or was not copied whole")]
+    #[error("its checksum is wrong, so it has a typo")]
     Checksum,
 }
 
@@ -84,7 +84,7 @@ impl ApiKey {
 impl FromStr for ApiKey {
     type Err = MalformedKey;
 
-    /// Parses a key. `text` must have no blanks around it; a header's value has none.
+    /// Parses a key. Blanks around it are an error; the value of a header has none.
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let rest = text.strip_prefix(KEY_PREFIX).filter(|_| text.len() == LENGTH);
         let random = rest.and_then(|rest| rest.get(..RANDOM_CHARACTERS));

@@ -14,7 +14,7 @@ use super::record::{KeyDigest, KeyId, Label};
 /// Returns a sentence that does not repeat the text.
 pub fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
     if contains_key(text) {
-        return Err("this is an API key, which belongs only in the requests of its owner".to_owned());
+        return Err("this is an API key; keys belong only in the requests of their owner".to_owned());
     }
     text.parse().map_err(|error: T::Err| error.to_string())
 }

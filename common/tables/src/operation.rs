@@ -85,7 +85,7 @@ impl<'a> Operation<'a> {
 
     /// The error of a batch that DynamoDB did not process completely in time.
     pub(crate) fn incomplete(self) -> Error {
-        self.failed("it was throttled, and a part is undone")
+        self.failed("throttling left a part of the batch undone")
     }
 
     /// Returns an error that did not come from DynamoDB.

@@ -137,7 +137,7 @@ const OPERATIONS: [(&str, &str); 13] = [
 const BUILDER: &str = "record-candles";
 
 /// What the log says about a batch that was not completed.
-const UNDONE: &str = "it was throttled, and a part is undone";
+const UNDONE: &str = "throttling left a part of the batch undone";
 
 /// Forty products: more than one batch.
 fn market() -> Market {

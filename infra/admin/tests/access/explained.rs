@@ -58,17 +58,14 @@ fn a_key_with_a_typo_is_explained_without_a_table() {
     let explain =
         |key: &str| run(&mut command("http://127.0.0.1:9", &["key", "explain", "-", "--json"]), key);
     for (key, reason) in [
-        (
-            UNKNOWN_KEY.replace('J', "K"),
-            "the key is malformed: its checksum is wrong: it has a typo, or was not copied whole",
-        ),
+        (UNKNOWN_KEY.replace('J', "K"), "the key is malformed: its checksum is wrong, so it has a typo"),
         (
             UNKNOWN_KEY[..40].to_owned(),
-            "the key is malformed: it is no API key: a key is gd_ and 38 letters and digits",
+            "the key is malformed: it is not an API key: a key is gd_ followed by 38 letters and digits",
         ),
         (
             "hello".to_owned(),
-            "the key is malformed: it is no API key: a key is gd_ and 38 letters and digits",
+            "the key is malformed: it is not an API key: a key is gd_ followed by 38 letters and digits",
         ),
     ] {
         let outcome = explain(&key);
