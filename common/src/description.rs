@@ -43,7 +43,7 @@ pub struct Description {
     pub kinds: Vec<Kind>,
     /// Whether a response can also be CSV.
     pub has_csv: bool,
-    /// A request for each error that is not an error of every route.
+    /// A request for each error that only some routes have.
     pub failures: Vec<FailingRequest>,
 }
 

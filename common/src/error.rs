@@ -65,7 +65,7 @@ impl ApiError {
         Self::lasting(Code::BadRequest, message.into())
     }
 
-    /// 404. `message` names what does not exist and where to look instead.
+    /// 404. `message` names the missing thing, and where to look instead.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::lasting(Code::NotFound, message.into())

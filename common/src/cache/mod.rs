@@ -24,9 +24,9 @@ use crate::error::chain;
 use crate::invocation::Invocation;
 use crate::time::UnixMilliseconds;
 
-/// A value may be served stale for this many TTLs after it has expired …
+/// For how many TTLs a value may be served after it has expired.
 const STALE_TTLS: u32 = 10;
-/// … and for this long at most.
+/// The longest time for which a value may be served after it has expired.
 const LONGEST_STALE: Duration = Duration::from_hours(1);
 
 /// Returns how long a value with this TTL may be served after it has expired.
@@ -68,7 +68,7 @@ pub struct Lookup<V> {
     pub value: V,
     /// When it was fetched.
     pub fetched_at: UnixMilliseconds,
-    /// Whether it was not fetched for this lookup.
+    /// Whether the value was in the cache before this lookup.
     pub cached: bool,
     /// The failure of the refresh, if the value is stale.
     pub refresh_failure: Option<String>,

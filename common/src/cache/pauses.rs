@@ -11,11 +11,11 @@ use lru::LruCache;
 
 use crate::time::UnixMilliseconds;
 
-/// The first pause. The pause after each further failure is twice as long …
+/// The first pause. The pause after each further failure is twice as long.
 const FIRST: Duration = Duration::from_secs(1);
-/// … up to this many TTLs …
+/// The length of the longest pause, in TTLs.
 const LONGEST_TTLS: u32 = 2;
-/// … and this long at most.
+/// The length of the longest pause, whatever the TTL.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// A pause is randomly shortened by at most this share, so that instances that failed together do not fetch together.

@@ -49,7 +49,7 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// Returns when the gateway received the request, or the time of the system clock if the event does not say.
+    /// Returns when the gateway received the request, or the time of the system clock if the event has no time.
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         let given = self.request_time_epoch;
@@ -58,7 +58,7 @@ impl RequestContext {
 }
 
 impl ProxyEvent {
-    /// Returns when the gateway received the request, or the time of the system clock if the event does not say.
+    /// Returns when the gateway received the request, or the time of the system clock if the event has no time.
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         self.request_context.time()

@@ -59,7 +59,7 @@ pub struct Upstream {
     pause_after_refusal: Option<Duration>,
     /// A buffer for decompressed bodies that the next request reuses.
     spare: Arc<Spare>,
-    /// No request is sent before this time, in Unix milliseconds by the clock of the events, because of the provider's limit.
+    /// The provider's limit blocks requests until this time, in Unix milliseconds by the clock of the events.
     blocked_until: AtomicI64,
 }
 
@@ -220,7 +220,7 @@ impl Upstream {
             // A time that is too far from `now` does not count.
             (until > current || current.distance(now) > LONGEST_WAIT).then_some(until.get())
         };
-        // It fails if the time is not later.
+        // An error means that the time is not later.
         let _ = self.blocked_until.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 

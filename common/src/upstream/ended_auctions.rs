@@ -33,7 +33,7 @@ struct Response<'a> {
     auctions: Vec<Entry<'a, EndedAuction<'a>>>,
 }
 
-/// An auction that a player has won. No name or id of a player is read.
+/// An auction that a player won. Names and ids of players are not read.
 #[derive(Debug, Deserialize)]
 pub struct EndedAuction<'a> {
     pub auction_id: AuctionId,

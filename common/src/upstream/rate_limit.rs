@@ -12,7 +12,7 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// The provider counts the requests of a key in windows of this length, unless its headers give a longer one.
 const WINDOW: Duration = Duration::from_mins(5);
 
-/// The requests with a key may be ahead of an even pace by this part of the limit.
+/// How far the requests with a key may be ahead of an even pace, as a share of the limit.
 const AHEAD: f64 = 0.1;
 
 /// The provider's own headers: how many requests a key has in a window, how many are left, and when the window ends, in seconds.
@@ -49,7 +49,7 @@ pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     let window = WINDOW.as_secs_f64().max(left);
     let used = limit - f64::from(remaining);
     let ahead = used - limit * (1.0 - left / window + AHEAD);
-    // Not a number if the limit is 0.
+    // The quotient is not a number if the limit is 0.
     Duration::try_from_secs_f64(ahead * window / limit).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
 }
 

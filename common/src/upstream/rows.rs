@@ -196,7 +196,7 @@ impl<T: Row> From<Vec<Entry<'_, T>>> for Rows<T> {
     }
 }
 
-/// Checks when something starts and ends.
+/// Checks a start and an end.
 ///
 /// # Errors
 /// If the times are not in Unix milliseconds of the years 2001 to 2286, or in the wrong order.

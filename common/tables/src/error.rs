@@ -29,7 +29,7 @@ pub enum Error {
         /// The message of DynamoDB or of the client.
         cause: String,
     },
-    /// A row is not of the shape that the service writes, and cannot be skipped.
+    /// A row is corrupt and cannot be skipped.
     #[error("the row {key} of the table {table} is corrupt: {cause}")]
     Corrupt {
         /// The table's name.

@@ -372,7 +372,7 @@ impl<R: Recorder> Instance<R> {
         };
         let event: ScheduledEvent = serde_json::from_value(payload).map_err(|error| {
             let cause = format!("the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}");
-            refuse("the event is not a schedule's", cause)
+            refuse("the event is not from a schedule", cause)
         })?;
         event.due().map_err(|error| refuse("the event is not of the present", error.to_string()))
     }

@@ -10,7 +10,7 @@
 //!   gets the price of the best buy order, which can be far above the average. The service uses the averages as they are. It computes
 //!   no averages from the summaries, which have at most 30 levels; even shorter summaries are incomplete.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
-//! - Volumes exceed 32 bits when they are added up: they are `i64`.
+//! - Volumes are `i64`, because their sums exceed 32 bits.
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 

@@ -20,7 +20,7 @@ pub const ONE_MINUTE: Interval = Interval {
     shards: 97,
 };
 
-/// The intervals of candles, from fine to coarse. Each is a multiple of the one before.
+/// The intervals of candles, from fine to coarse. Each is a multiple of the previous one.
 pub const INTERVALS: [Interval; 5] = [
     FIVE_MINUTES,
     candles("30m", Duration::from_mins(30), Some(DAY.saturating_mul(90))),
