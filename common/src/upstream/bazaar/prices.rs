@@ -28,9 +28,10 @@ pub struct Prices<'a> {
 pub struct ProductPrices<'a> {
     /// The product's id.
     pub id: &'a str,
-    /// The highest price of a buy order, in coins, which an instant sale gets; `null` without buy orders, and if the orders make no sense.
+    /// The highest price of a buy order, in coins, which an instant sale gets; `null` without buy orders, or if the orders are invalid.
     pub top_buy_order: Option<f64>,
-    /// The lowest price of a sell offer, in coins, which an instant purchase pays; `null` without sell offers, and if the orders make no sense.
+    /// The lowest price of a sell offer, in coins, which an instant purchase pays; `null` without sell offers, or if the orders are
+    /// invalid.
     pub top_sell_offer: Option<f64>,
     /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     pub sell_price: f64,
@@ -47,7 +48,7 @@ pub struct ProductPrices<'a> {
 }
 
 /// Returns the prices of these products of a [`market`](super::market), which was refreshed at `last_updated`. Writes one warning about all
-/// orders that make no sense.
+/// invalid orders.
 #[must_use]
 pub fn prices<'a>(response: &UpstreamResponse, products: &'a [Product], last_updated: i64) -> Prices<'a> {
     let mut skipped = Skipped::default();
@@ -73,11 +74,11 @@ pub fn prices<'a>(response: &UpstreamResponse, products: &'a [Product], last_upd
     Prices { last_updated, count: items.len(), items }
 }
 
-/// Returns the prices of the best buy order and of the best sell offer, by their prices: the provider's order is not a promise.
+/// Returns the prices of the best buy order and the best sell offer. Compares all prices, because the provider promises no order.
 fn tops(response: &UpstreamResponse, product: &Product, skipped: &mut Skipped) -> [Option<f64>; 2] {
     let text = value_at(&response.body, product.position);
     let orders = Object::deserialize(&mut serde_json::Deserializer::from_str(text));
-    // As a whole, and level by level only if that fails, because each level is then read twice.
+    // Parses whole lists first, and each level separately only if that fails, because each level is then read twice.
     if let Ok(Object(RawOrders { sell_summary, buy_summary })) = orders {
         let sides: [Vec<Object<Level>>; 2] = [sell_summary, buy_summary];
         if sides.iter().flatten().all(|Object(level)| level.check().is_ok()) {

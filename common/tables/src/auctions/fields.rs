@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::candle::{Candle, Listed, Sold};
 use super::coins::Coins;
 
-/// The prices of an item during an interval, in coins, exact to 0.01 and those of one item also if stacks are sold. A `lowest_` price is
-/// null if the item was not listed, and a `sale_` price if it was not sold.
+/// The prices of one item during an interval, in coins, exact to 0.01, also if stacks are sold. `lowest_` prices are null if the item was
+/// not listed, and `sale_` prices if it was not sold.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CandleFields {
     /// The lowest buy-it-now price at the first minute in which the item was listed.
@@ -30,7 +30,7 @@ pub struct CandleFields {
     sale_low: Option<f64>,
     /// The sum of the prices divided by the number of items.
     sale_average: Option<f64>,
-    /// The median price of the sales. For a day, the median of those of its hours, each counted as often as the hour has sales.
+    /// The median price of the sales. For a day, the median of its hourly medians, weighted by their number of sales.
     sale_median: Option<f64>,
     /// The highest price of a sale.
     sale_high: Option<f64>,
@@ -60,7 +60,7 @@ impl From<&Candle> for CandleFields {
     }
 }
 
-/// The candle of one item among those of all.
+/// The candle of one item, in a list of all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemCandle<'a> {
     /// The item's id.
