@@ -1,6 +1,6 @@
-//! The table of accounts and keys, and API Gateway. The authorizer decides by the table `Access`. For each of our keys, API Gateway
-//! has a separate one, under which it counts requests. Every command may be interrupted at any point: the service accepts a key only
-//! when it is complete, and repeating the command does the rest.
+//! The table `Access`, by which the authorizer decides, and API Gateway, which counts requests. API Gateway has a separate key for
+//! each of ours. A command may be interrupted at any point: the service accepts a key only after the last step, and a repeated command
+//! completes the missing steps.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use tables::{Session, Table};
 use crate::error::Error;
 use crate::gateway::{Gateway, GatewayKey};
 
-/// How often a change is retried when another process changes the same account.
+/// The maximum number of attempts when another process makes a conflicting change.
 pub(crate) const ATTEMPTS: u32 = 5;
-/// How long one operation on the table may take, with all retries.
+/// The time limit of one operation on the table, including all retries.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The table and the API Gateway that the commands use.
@@ -30,7 +30,7 @@ impl Access {
         Self { table, gateway }
     }
 
-    /// A table without an API Gateway.
+    /// Returns an `Access` whose commands change only the table.
     #[must_use]
     pub const fn without_gateway(table: Table) -> Self {
         Self::new(table, None)
@@ -45,7 +45,7 @@ impl Access {
         self.table.warm_up().await;
     }
 
-    /// The account.
+    /// Returns the account, or an error if there is none.
     pub(crate) async fn existing(&self, name: &AccountName) -> Result<Account, Error> {
         self.account(name).await?.ok_or_else(|| Error::NoAccount(name.clone()))
     }
@@ -54,14 +54,15 @@ impl Access {
         Ok(tables::access::account(self.table(), name).await?)
     }
 
-    /// The keys of the account, newest first.
+    /// Returns the keys of the account in every state, newest first.
     pub(crate) async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
         let mut keys: Vec<_> = tables::access::keys_of(self.table(), name).try_collect().await?;
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
         Ok(keys)
     }
 
-    /// Moves the API Gateway key to the plan of the account's tier, which another process may be changing. Returns whether it was elsewhere.
+    /// Moves the API Gateway key to the usage plan of the account's tier, and moves it again if another process changes the tier meanwhile.
+    /// Returns false if the key was already in the right plan.
     pub(crate) async fn move_to_plan(
         &self,
         gateway: &Gateway,

@@ -1,4 +1,4 @@
-//! `set_account` and `get_account`. A change of the tier moves the keys of the account to another usage plan.
+//! `set_account`, `get_account` and `list_keys`. If the tier changes, the account's keys move to another usage plan.
 
 use common::auth::{Account, AccountName, KeyRecord, KeyState, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
@@ -9,7 +9,7 @@ use crate::gateway::Gateway;
 use crate::response::Response;
 use crate::view::{AccountView, AccountWithKeys, KeyView, Keys, Note};
 
-/// The changes to an account.
+/// The changes to an account. `None` leaves a value unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Changes {
     pub(crate) tier: Option<Tier>,
@@ -22,7 +22,7 @@ pub(crate) async fn set(access: &Access, name: AccountName, changes: Changes) ->
     let mut response = Response::of(&AccountView::at(now(), &account))?.about(&account.name);
     let tier = account.subscription.tier;
     match &access.gateway {
-        // Even if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
+        // Also if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
         Some(gateway) => move_keys_until_settled(access, gateway, account, &mut response.notes).await?,
         None if before.is_some_and(|before| before.subscription.tier != tier) => {
             response.notes.push(Note::NoGateway);
@@ -48,7 +48,7 @@ pub(crate) async fn list_keys(access: &Access, name: &AccountName) -> Result<Res
     Ok(Response::of(&Keys { account: name.clone(), keys })?.about(name))
 }
 
-/// Changes the account, and returns it as it was before and as it is now.
+/// Changes or creates the account. Returns the previous account, if it existed, and the new one.
 async fn change(
     access: &Access,
     name: AccountName,
@@ -78,7 +78,7 @@ async fn change(
     Err(Error::Contended(name))
 }
 
-/// Moves the account's keys, again if another process has changed its tier in the meantime.
+/// Moves the account's keys, and moves them again if another process changes the tier meanwhile.
 async fn move_keys_until_settled(
     access: &Access,
     gateway: &Gateway,
@@ -95,7 +95,7 @@ async fn move_keys_until_settled(
     Err(Error::Contended(account.name))
 }
 
-/// Moves every key of the account that is not revoked to the usage plan of its tier.
+/// Moves the account's keys, except revoked ones, to the usage plan of its tier.
 async fn move_keys(
     access: &Access,
     gateway: &Gateway,
@@ -116,7 +116,7 @@ async fn move_keys(
                 notes.push(Note::KeyMoved { key_id, tier });
             }
             Some(_) => {}
-            // The process that is issuing it checks the tier afterwards.
+            // The process that is issuing this key moves it to the right plan.
             None if key.state == KeyState::Pending => {}
             None => notes.push(Note::KeyNotInGateway { key_id, label: key.label }),
         }

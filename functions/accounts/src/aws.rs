@@ -1,5 +1,4 @@
-//! Timeouts, retries and errors of requests to `CloudFormation` and API Gateway. The crate `tables` has its own for
-//! `DynamoDB`.
+//! Timeouts, retries and errors of requests to `CloudFormation` and API Gateway. For `DynamoDB`, see the crate `tables`.
 
 use std::error::Error as StandardError;
 use std::time::Duration;
@@ -12,12 +11,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tables::SdkConfig;
 
-/// How long one attempt may take.
+/// The time limit of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a request may take with all attempts.
+/// The time limit of a request, including all attempts.
 const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
-/// How often a request is sent at most, including the first time. API Gateway throttles early: it accepts a few requests
-/// per second from a whole AWS account.
+/// The maximum number of attempts, including the first. API Gateway throttles early: it accepts a few requests per second
+/// from an AWS account.
 const ATTEMPTS: u32 = 6;
 /// The bounds of the exponential backoff between attempts.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
@@ -43,7 +42,7 @@ impl AwsError {
     }
 }
 
-/// The configuration of the tables with the timeouts and retries of this module.
+/// Returns the configuration with the timeouts and retries of this module.
 #[must_use]
 pub fn configure(sdk: &SdkConfig) -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
@@ -55,7 +54,7 @@ pub fn configure(sdk: &SdkConfig) -> SdkConfig {
         .with_initial_backoff(INITIAL_BACKOFF)
         .with_max_backoff(MAX_BACKOFF);
     let builder = sdk.to_builder().timeout_config(timeouts).retry_config(retries);
-    // The timeouts above end stalled responses, too.
+    // The timeouts above also end stalled responses.
     builder.stalled_stream_protection(StalledStreamProtectionConfig::disabled()).build()
 }
 
@@ -80,7 +79,7 @@ where
     result.boxed()
 }
 
-/// The cause of the error. The SDK's own text about a timeout is not readable.
+/// The cause of the error. Replaces the SDK's message about a timeout, which is hard to read.
 fn cause<E, R>(error: &SdkError<E, R>) -> String
 where
     E: StandardError + ProvideErrorMetadata + 'static,

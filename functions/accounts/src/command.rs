@@ -10,7 +10,7 @@ use crate::rows::Row;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Creates or changes an account; a value that is absent stays as it is.
+    /// Creates or changes an account. Absent values stay unchanged.
     SetAccount {
         account: AccountName,
         tier: Option<Tier>,
@@ -33,24 +33,24 @@ pub enum Command {
     /// Issues another key with the same label.
     ReplaceKey {
         key_id: KeyId,
-        /// For how long the replaced key stays valid: 0 to 604,800 seconds.
+        /// How long the replaced key stays valid: 0 to 604,800 seconds.
         grace_seconds: u32,
     },
     ExplainKey {
         key: String,
     },
-    /// Some accounts and keys.
+    /// Returns a page of accounts and keys.
     ExportRows {
-        /// `next` of the page before; the first page has none.
+        /// `next` of the previous page; `None` for the first page.
         after: Option<String>,
     },
     /// Adds an account or a key without overwriting anything.
     ImportRow {
         row: Row,
-        /// Keys that may already have the label of this one, and that the index may still lack.
+        /// Other keys that may have the same label. The index of the table may not list them yet.
         others: Vec<KeyId>,
     },
-    /// Brings issued keys into the usage plans of their accounts' tiers.
+    /// Adds issued keys to the usage plans of their accounts' tiers.
     AddToGateway {
         key_ids: Vec<KeyId>,
     },

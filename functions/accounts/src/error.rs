@@ -1,4 +1,4 @@
-//! Why a command failed.
+//! The errors of commands, and the form in which the function returns them.
 
 use std::fmt;
 
@@ -20,9 +20,9 @@ pub enum Error {
     NoKey(KeyId),
     #[error("{account} already has the key {id} with the label {label}")]
     LabelTaken { account: AccountName, label: Label, id: KeyId },
-    #[error("the key {0} is not issued, or already revoked")]
+    #[error("the key {0} is pending or revoked, and cannot be replaced")]
     NotIssued(KeyId),
-    #[error("another process revoked the key {0} before it was issued")]
+    #[error("another process revoked the key {0} before it was complete")]
     Overtaken(KeyId),
     #[error("another process keeps changing the account {0}")]
     Contended(AccountName),
@@ -34,7 +34,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// The code of an error, for programs.
+/// The machine-readable code of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -54,7 +54,7 @@ pub enum Code {
 pub struct CommandFailure {
     pub code: Code,
     pub message: String,
-    /// The KEY-ID of the key that is in the way, missing or gone.
+    /// The KEY-ID of the key that the error is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_id: Option<KeyId>,
 }

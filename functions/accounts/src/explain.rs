@@ -1,4 +1,4 @@
-//! `explain_key`: the decision of the authorizer with its reason, which clients do not see. No response repeats the key.
+//! `explain_key`: the authorizer's decision with its reason, which clients do not see. The response never contains the key.
 
 use common::auth::{ApiKey, Decision, KeyRecord, MalformedKey, Refusal, Tier, decide};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::view::{AccountView, KeyView, reason};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InGateway {
-    /// It is in the usage plan of its tier.
+    /// It is in the usage plan of the account's tier.
     Good,
     /// It is in the usage plan of another tier.
     OtherPlan,
@@ -24,7 +24,7 @@ pub enum InGateway {
 }
 
 impl InGateway {
-    /// The problem, and whether API Gateway accepts the key in spite of it.
+    /// The problem, and whether API Gateway accepts the key despite it.
     #[must_use]
     pub const fn problem(self) -> Option<(&'static str, bool)> {
         match self {
@@ -41,7 +41,7 @@ impl InGateway {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Explanation {
     pub allowed: bool,
-    /// The status that clients get: 200, 401 or 403.
+    /// The HTTP status that clients receive: 200, 401 or 403.
     pub status: u16,
     /// Why the key is rejected.
     pub reason: Option<String>,
@@ -59,7 +59,7 @@ impl Explanation {
     }
 
     fn of(decision: &Decision, gateway: Option<InGateway>) -> Self {
-        // API Gateway calls the authorizer first, and looks for its key only if the authorizer allows the request.
+        // API Gateway calls the authorizer first. It looks up its own key only if the authorizer allows the request.
         let (status, reason) = match (decision, gateway.and_then(InGateway::problem)) {
             (Decision::Allow { .. }, Some((problem, false))) => (401, Some(problem.to_owned())),
             (Decision::Allow { .. }, _) => (200, None),

@@ -1,6 +1,6 @@
-//! The API keys of API Gateway. For each of our keys, API Gateway has a key of its own in the usage plan of the account's
-//! tier. Its value is our KEY-ID: the authorizer returns it, and API Gateway counts requests under it. The value is not
-//! secret, because the service does not accept it as a key.
+//! The API keys of API Gateway. For each of our keys, API Gateway has a separate key in the usage plan of the account's
+//! tier. The value of that key is our KEY-ID: the authorizer returns it, and API Gateway counts requests under it. The value
+//! is not secret, because the service does not accept it as a key.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use tables::{SdkConfig, connector};
 use crate::aws::{AwsError, configure, send};
 
 const SERVICE: &str = "API Gateway";
-/// How many keys or plans a page holds: the maximum of API Gateway.
+/// The number of keys or plans per page: the maximum of API Gateway.
 const PAGE: i32 = 500;
-/// The only type of key in a usage plan.
+/// The only key type that usage plans accept.
 const KEY_TYPE: &str = "API_KEY";
 
-/// The usage plans of a stack, and the keys of its AWS account and region.
+/// The usage plans of this stack, and all API Gateway keys of its AWS account and region.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     client: Client,
@@ -29,12 +29,12 @@ pub(crate) struct Gateway {
     pro: String,
 }
 
-/// The key of API Gateway for one of ours.
+/// A key in API Gateway.
 #[derive(Debug, Clone)]
 pub(crate) struct GatewayKey {
-    /// Its id in API Gateway.
+    /// Its id in API Gateway, not our KEY-ID.
     pub(crate) id: String,
-    /// Operators can disable a key in the console of API Gateway.
+    /// False if an operator has disabled the key in the console of API Gateway.
     pub(crate) enabled: bool,
 }
 
@@ -46,11 +46,10 @@ pub(crate) enum Plan {
 }
 
 impl Gateway {
-    /// The API Gateway of the function, whose configuration comes from the environment. `None` if there are no usage plans, as in the
-    /// local cloud.
+    /// Returns the API Gateway that the environment names, or `None` if it names no usage plans, as in the local cloud.
     ///
     /// # Errors
-    /// If the TLS stack cannot be set up.
+    /// If TLS cannot be set up.
     pub(crate) fn of_function(config: &Config) -> Result<Option<Self>, ClientError> {
         let Config { starter_usage_plan, pro_usage_plan, .. } = config;
         if starter_usage_plan.is_empty() || pro_usage_plan.is_empty() {
@@ -80,7 +79,7 @@ impl Gateway {
         }
     }
 
-    /// All keys by value. API Gateway cannot search by value.
+    /// Returns all keys by value, because API Gateway cannot search by value.
     pub(crate) async fn keys(&self) -> Result<BTreeMap<String, GatewayKey>, AwsError> {
         let request = self.client.get_api_keys().include_values(true).into_paginator().page_size(PAGE);
         let mut pages = request.send();
@@ -96,12 +95,12 @@ impl Gateway {
         }
     }
 
-    /// The key for ours, if API Gateway has one.
+    /// Returns the API Gateway key for our key with this id, if there is one.
     pub(crate) async fn find(&self, id: &KeyId) -> Result<Option<GatewayKey>, AwsError> {
         Ok(self.keys().await?.remove(id.as_str()))
     }
 
-    /// A new key for ours, or the existing one.
+    /// Creates an API Gateway key for our key, or returns the existing one.
     pub(crate) async fn create(&self, key: &KeyRecord) -> Result<GatewayKey, AwsError> {
         let request = self
             .client
@@ -111,14 +110,14 @@ impl Gateway {
             .enabled(true);
         match send(SERVICE, "CreateApiKey", request.send()).await {
             Ok(created) => created_key(created.id, created.enabled),
-            // An earlier attempt may have created it, and its response was lost.
+            // An earlier attempt may have created it, but its response was lost.
             Err(error) if error.is("ConflictException") => self.find(&key.id()).await?.ok_or(error),
             Err(error) => Err(error),
         }
     }
 
-    /// Moves the key to the plan of the tier, and returns whether it was elsewhere. During the move the key is in no plan,
-    /// because API Gateway allows only one plan per stage.
+    /// Moves the key to the plan of the tier. Returns false if it was already in that plan and in no other plan of this stack.
+    /// During the move the key is in no plan, because API Gateway allows only one plan per stage.
     pub(crate) async fn move_to(&self, tier: Tier, key: &GatewayKey) -> Result<bool, AwsError> {
         let plans = self.plans_of(key).await?;
         let wanted = self.plan(tier);
@@ -132,7 +131,7 @@ impl Gateway {
             self.client.create_usage_plan_key().usage_plan_id(wanted).key_id(&key.id).key_type(KEY_TYPE);
         match send(SERVICE, "CreateUsagePlanKey", request.send()).await {
             Ok(_) => Ok(true),
-            // An earlier attempt may have added it. Otherwise it is in another plan of this stage, which is not ours.
+            // An earlier attempt may have added it. Otherwise the key is in a plan of this stage that our stack does not manage.
             Err(error) if error.is("ConflictException") => {
                 let is_added = self.plans_of(key).await?.iter().any(|plan| plan == wanted);
                 if is_added { Ok(true) } else { Err(error) }
@@ -141,15 +140,16 @@ impl Gateway {
         }
     }
 
+    /// Returns the tier in whose usage plan the key is, or `Plan::None`.
     pub(crate) async fn plan_of(&self, key: &GatewayKey) -> Result<Plan, AwsError> {
         let plans = self.plans_of(key).await?;
         let tier = Tier::ALL.into_iter().find(|tier| plans.iter().any(|plan| plan == self.plan(*tier)));
         Ok(tier.map_or(Plan::None, Plan::Of))
     }
 
-    /// Removes the key from the plans of this stack, deletes it unless a plan of another stack has it, and returns whether it is
-    /// deleted. Stacks of one account and region share a key if one has imported the accounts of the other. A key that is already
-    /// deleted is no error.
+    /// Removes the key from the plans of this stack, and deletes it unless another stack has it in a plan. Returns whether it deleted
+    /// the key. Two stacks in the same AWS account and region share a key if one has imported the accounts of the other. A key that no
+    /// longer exists is not an error.
     pub(crate) async fn delete(&self, key: &GatewayKey) -> Result<bool, AwsError> {
         let plans = self.plans_of(key).await?;
         for plan in plans.iter().filter(|plan| self.is_ours(plan)) {
@@ -168,7 +168,7 @@ impl Gateway {
         ignore_not_found(send(SERVICE, "DeleteUsagePlanKey", request.send()).await)
     }
 
-    /// Every plan that has the key, including those of other stacks.
+    /// Returns the id of every plan that has the key, also of other stacks.
     async fn plans_of(&self, key: &GatewayKey) -> Result<Vec<String>, AwsError> {
         let request = self.client.get_usage_plans().key_id(&key.id).into_paginator().page_size(PAGE);
         let mut pages = request.send();

@@ -1,9 +1,15 @@
-//! `issue_key`, in four steps: write a pending row, which the authorizer rejects; create the API Gateway key in the usage
-//! plan of the tier; mark the row as issued; return the key. If the command is interrupted before the third step, the next
-//! `issue_key` with the same label removes the pending key and issues a new one. If it is interrupted later, the next one with the same
-//! request id does: it revokes the key whose response was lost.
+//! `issue_key` and `replace_key`. `issue_key` has four steps:
 //!
-//! `replace_key` issues a key in the same way, and then lets the replaced one expire: it takes nothing away before it gives.
+//! 1. Write a pending row, which the authorizer rejects.
+//! 2. Create a key in API Gateway, in the usage plan of the account's tier.
+//! 3. Mark the row as issued.
+//! 4. Return the key.
+//!
+//! If the command is interrupted before step 3, the next `issue_key` with the same label removes the pending key and issues a new one.
+//! If it is interrupted after step 3, the key exists but the caller has not received it. The next `issue_key` with the same request id
+//! revokes it and issues a new one; without a request id, it fails because the label is taken.
+//!
+//! `replace_key` issues the new key first. Only then does it revoke the old key, or let it expire.
 
 use std::time::Duration;
 
@@ -15,19 +21,20 @@ use crate::response::Response;
 use crate::revoke::delete_from_gateway;
 use crate::view::{AccountView, IssuedKey, KeyView, Note};
 
-/// For how long a replaced key can stay valid.
+/// The longest time for which a replaced key can stay valid.
 const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
 
 /// A key to be issued.
 pub(crate) struct Order<'a> {
     pub(crate) account: &'a AccountName,
     pub(crate) label: &'a Label,
-    /// The key that it replaces, which may have the same label.
+    /// The key that the new one replaces. It may have the same label.
     pub(crate) replaced: Option<&'a KeyId>,
+    /// The caller's request id. A repeated request has the same id.
     pub(crate) request: Option<&'a Label>,
 }
 
-/// Issues another key in place of this one, which stays valid for `grace_seconds`.
+/// Issues a key with the account and label of the key `id`, which stays valid for `grace_seconds`.
 pub(crate) async fn replace(
     access: &Access,
     id: &KeyId,
@@ -61,7 +68,7 @@ pub(crate) async fn replace(
     Ok(response)
 }
 
-/// Issues the key.
+/// Issues the key. Revokes the key that an earlier attempt of the same request has issued.
 pub(crate) async fn issue(access: &Access, order: &Order<'_>) -> Result<Response, Error> {
     let mut notes = Vec::new();
     for _ in 0..ATTEMPTS {
@@ -98,7 +105,7 @@ fn response(key: Option<&ApiKey>, record: &KeyRecord, notes: Vec<Note>) -> Resul
     Ok(Response { notes, ..Response::of(&result)?.about_key(&record.account, &record.id()) })
 }
 
-/// Revokes the key that an earlier attempt of the request has issued, or may still issue.
+/// Revokes the key that an earlier attempt of the request has issued or is still issuing, and returns its id.
 async fn revoke_lost(access: &Access, order: &Order<'_>) -> Result<Option<KeyId>, Error> {
     let Some(request) = order.request else { return Ok(None) };
     let lost = tables::access::issued_by(access.table(), order.account, request, now()).await?;
@@ -109,7 +116,7 @@ async fn revoke_lost(access: &Access, order: &Order<'_>) -> Result<Option<KeyId>
     Ok(lost)
 }
 
-/// Writes a pending key, unless another attempt of the request does so at the same time.
+/// Writes a pending key. Returns `None` if another attempt of the same request has written one since `lost` was read.
 async fn write_pending(
     access: &Access,
     order: &Order<'_>,
@@ -126,10 +133,10 @@ async fn write_pending(
         expires_at: None,
     };
     let id = record.id();
-    // An existing row is this one: an earlier attempt has written it, and its response was lost.
+    // The key is random, so an existing row is from an earlier attempt of this write, whose response was lost.
     tables::access::put_key(access.table(), &record).await?;
     if let Some(request) = order.request {
-        // After the row of the key, so that a repetition that finds the request can revoke its key.
+        // After the row of the key: a repeated request that finds the noted id must be able to revoke the key.
         let change = (lost, &id);
         let is_noted =
             tables::access::note_request(access.table(), order.account, request, change, now()).await?;
@@ -141,7 +148,10 @@ async fn write_pending(
     Ok(Some((key, record)))
 }
 
-/// Adds the issued key to API Gateway, if only that is missing. Otherwise its label is taken.
+/// Adds an issued key to API Gateway, or moves it to the plan of its tier, if an earlier command did not.
+///
+/// # Errors
+/// `LabelTaken` if API Gateway already has the key in that plan, if there is no API Gateway, or if the order replaces a key.
 async fn add_to_gateway(
     access: &Access,
     order: &Order<'_>,
@@ -160,7 +170,8 @@ async fn add_to_gateway(
     Err(Error::LabelTaken { account: order.account.clone(), label: order.label.clone(), id: key.id() })
 }
 
-/// The issued key with this label, unless it is being replaced. Removes pending and expired keys.
+/// Returns the issued key with the label of the order. Ignores the key that the order replaces, and keys with an expiry in the future.
+/// Removes pending keys with the label, and revokes expired ones.
 async fn issued_key(
     access: &Access,
     order: &Order<'_>,
@@ -171,7 +182,7 @@ async fn issued_key(
     let is_other = |id: &KeyId| order.replaced != Some(id);
     for key in keys.iter().filter(|key| key.label == *order.label && is_other(&key.id())) {
         let id = key.id();
-        // The index may lag behind the row.
+        // The index may be older than the row.
         let Some(current) = tables::access::key(access.table(), &id).await? else { continue };
         match (current.state, current.state_at(now())) {
             (KeyState::Issued, KeyState::Revoked { at }) => {
@@ -181,13 +192,13 @@ async fn issued_key(
             (KeyState::Issued, _) if current.expires_at.is_none() => issued = Some(current),
             (KeyState::Issued | KeyState::Revoked { .. }, _) => {}
             (KeyState::Pending, _) => {
-                // API Gateway first: while the row exists, the next command finds what is left of the key.
+                // API Gateway first: as long as the row exists, the next command finds the incomplete key.
                 delete_from_gateway(access, &id).await?;
                 if tables::access::remove_pending_key(access.table(), &id).await? {
                     notes.push(Note::IncompleteKeyRemoved { key_id: id });
                     continue;
                 }
-                // Another process has just issued it.
+                // Another process has just issued, revoked or removed it.
                 let current = tables::access::key(access.table(), &id).await?;
                 issued = current.filter(|current| current.state == KeyState::Issued).or(issued);
             }

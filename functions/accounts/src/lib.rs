@@ -1,8 +1,8 @@
-//! Accounts and API keys for programs: a function without a route and without an address, which is invoked with IAM. An event is one
-//! command, and the response its result or an error. `cargo admin` is one of its clients; on a table without a stack, it runs the same
-//! commands itself (`Access::run`).
+//! Manages accounts and API keys. The function has no route and no address: callers invoke it through IAM. An event is one command, and
+//! the response is its result or an error. `cargo admin` is one of the callers. If there is a table but no stack, `cargo admin` runs the
+//! same commands in its own process (`Access::run`).
 //!
-//! Every command is a line in the log, which is an audit trail. Neither a line nor an error repeats a key.
+//! The log is an audit trail with one line per command. No line and no error contains a key.
 
 mod access;
 mod account;
@@ -45,13 +45,13 @@ pub use self::view::{AccountView, AccountWithKeys, IssuedKey, KeyView, Keys, Not
 /// The function's name.
 const NAME: &str = "accounts";
 
-/// The field of an event with the id that its sender gives it. The others are the command.
+/// The field of an event with the caller's request id. All other fields belong to the command.
 const REQUEST_ID: &str = "request_id";
 
 /// Runs the function until Lambda ends the process.
 ///
 /// # Errors
-/// If the function cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+/// If the function cannot start, or cannot reach the Runtime API. The log has the cause of a failed start.
 pub fn run() -> Result<(), common::lambda::Error> {
     let instance = set_up(LogName::Function(NAME), Accounts::new)?;
     block_on(async {
@@ -74,7 +74,7 @@ impl Accounts {
     /// Handles one event.
     ///
     /// # Errors
-    /// None: a failed command also has a response.
+    /// Never: a failed command also has a response.
     async fn invoke(&self, event: LambdaEvent<Value>) -> Result<Reply, Diagnostic> {
         let start = Instant::now();
         let mut line = Line::default();
@@ -86,7 +86,7 @@ impl Accounts {
             let name = fields.get("command").and_then(Value::as_str).map(str::to_owned);
             line.caller_request_id = request.map(parse).transpose()?;
             let command: Command = parse(Value::Object(fields))?;
-            // Only the name of a command gets this far.
+            // `name` is the name of a command: otherwise `parse` would have failed.
             line.command = name;
             (line.account, line.key_id) = command.subject();
             Box::pin(self.access.run(command, line.caller_request_id.as_ref())).await
@@ -106,10 +106,11 @@ impl Accounts {
 }
 
 impl Access {
-    /// Runs a command. With the id of a request, issuing a key can be repeated for a day.
+    /// Runs a command. `request` is the caller's request id: for a day, a command that issues a key can be repeated with the same id. The
+    /// repetition revokes the key of the earlier attempt and issues a new one.
     ///
     /// # Errors
-    /// If it fails. Repeating it does the rest.
+    /// If a step of the command fails. A repeated command completes the missing steps.
     pub async fn run(&self, command: Command, request: Option<&Label>) -> Result<Response, Error> {
         match command {
             Command::SetAccount { account, tier, status, paid_until } => {
@@ -133,7 +134,7 @@ impl Access {
     }
 }
 
-/// Reads a part of an event. The reason for a bad one may quote it, but no key.
+/// Parses a part of an event. The error may quote the part, but with keys removed.
 fn parse<T: DeserializeOwned>(part: Value) -> Result<T, Error> {
     serde_json::from_value(part).map_err(|error| Error::InvalidCommand(without_keys(&error.to_string())))
 }

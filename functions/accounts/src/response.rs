@@ -7,14 +7,15 @@ use serde_json::Value;
 use crate::error::{CommandFailure, Error};
 use crate::view::Note;
 
-/// The response to a command that is done. Not `Debug`: it may hold a key.
+/// The response to a successful command. Not `Debug`: it may hold a key.
 #[derive(Serialize, Deserialize)]
 pub struct Response {
     pub result: Value,
     pub notes: Vec<Note>,
-    /// For the log.
+    /// The account that the log names.
     #[serde(skip)]
     pub(crate) account: Option<AccountName>,
+    /// The key that the log names.
     #[serde(skip)]
     pub(crate) key_id: Option<KeyId>,
 }
@@ -25,12 +26,12 @@ impl Response {
         Ok(Self { result, notes: Vec::new(), account: None, key_id: None })
     }
 
-    /// The response about this account.
+    /// Sets the account that the log names.
     pub(crate) fn about(self, account: &AccountName) -> Self {
         Self { account: Some(account.clone()), ..self }
     }
 
-    /// The response about this key.
+    /// Sets the account and the key that the log names.
     pub(crate) fn about_key(self, account: &AccountName, key_id: &KeyId) -> Self {
         Self { key_id: Some(key_id.clone()), ..self.about(account) }
     }

@@ -1,5 +1,5 @@
-//! `revoke_key`. It changes the table first, because the authorizer decides by it; API Gateway only counts requests. Repeating
-//! the command does the rest.
+//! `revoke_key`. It changes the table first, because the authorizer decides by the table and API Gateway only counts requests. If the
+//! command is interrupted, a repetition completes it.
 
 use common::auth::KeyId;
 
@@ -16,7 +16,7 @@ pub(crate) async fn run(access: &Access, id: &KeyId) -> Result<Response, Error> 
     Ok(response)
 }
 
-/// Deletes the key of API Gateway, if there is one.
+/// Deletes the API Gateway key for our key `id`, if there is one.
 pub(crate) async fn delete_from_gateway(access: &Access, id: &KeyId) -> Result<Option<Note>, Error> {
     let Some(gateway) = &access.gateway else { return Ok(Some(Note::NoGateway)) };
     let Some(gateway_key) = gateway.find(id).await? else { return Ok(None) };

@@ -1,6 +1,6 @@
-//! Accounts and keys as rows of a file: `export_rows`, `import_row`, and `add_to_gateway` for the keys of a file. An import removes
-//! nothing: an existing account stays as it is, and the later of two states of a key wins. A row has the SHA-256 of a key, from which
-//! the key cannot be computed.
+//! `export_rows`, `import_row` and `add_to_gateway`: accounts and keys as rows of a file. An import removes nothing. It leaves an
+//! existing account unchanged, and moves the state of a key only forward, from pending to issued to revoked. The row of a key has the
+//! key's SHA-256, from which the key cannot be computed.
 
 use common::auth::{
     Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::response::Response;
 use crate::view::{State, split};
 
-/// A row of a file.
+/// A row of an exported file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Row {
@@ -50,21 +50,21 @@ pub struct KeyRow {
 }
 
 impl KeyRow {
-    /// The key that the row describes.
+    /// Returns the key that the row describes.
     ///
     /// # Errors
-    /// Which field contradicts the others.
+    /// If `last_four` is invalid, or `state` and `revoked_at` contradict each other. The text names the field.
     pub fn key(&self) -> Result<KeyRecord, &'static str> {
         let Self { sha256, account, label, created_at, last_four, state, revoked_at, expires_at } =
             self.clone();
         if last_four.len() != 4 || !last_four.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Err("last_four: it must be the last four letters and digits of the key");
+            return Err("last_four: must be the last four letters and digits of the key");
         }
         let state = match (state, revoked_at) {
             (State::Pending, None) => KeyState::Pending,
             (State::Issued, None) => KeyState::Issued,
             (State::Revoked, Some(at)) => KeyState::Revoked { at },
-            _ => return Err("revoked_at: revoked keys have it, and no others"),
+            _ => return Err("revoked_at: required for a revoked key, and not allowed for other keys"),
         };
         Ok(KeyRecord { digest: sha256, account, label, created_at, last_four, state, expires_at })
     }
@@ -95,29 +95,29 @@ impl From<AccessRow> for Row {
     }
 }
 
-/// Some accounts and keys, in no order.
+/// A page of accounts and keys, in no particular order.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ExportedRows {
     pub rows: Vec<Row>,
-    /// What is wrong with the corrupt rows, which are left out.
+    /// An error for each corrupt row. `rows` does not have these rows.
     pub corrupt: Vec<String>,
     /// `after` of the next page; `None` at the end.
     pub next: Option<String>,
 }
 
-/// How the table has changed by a row.
+/// The result of importing a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Imported {
     Imported,
     AlreadyThere,
-    /// The table keeps another value.
+    /// The table has other values, and keeps them.
     Different {
         reason: String,
     },
 }
 
-/// What `add_to_gateway` has changed.
+/// The result of `add_to_gateway`: how many keys it added or moved.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GatewayTally {
     pub added: u64,
@@ -199,14 +199,14 @@ async fn store_key(access: &Access, key: &KeyRecord, others: &[KeyId]) -> Result
         }
         _ => false,
     };
-    // The earlier of two times at which it expires stays.
+    // The earlier of two expiries wins.
     if let (Some(_), Some(at)) = (before, key.expires_at) {
         is_new |= tables::access::expire_key(table, &id, at).await?;
     }
     Ok(imported(is_new))
 }
 
-/// The other issued key of the account with the label of this one: an account has at most one, not counting keys that expire.
+/// Returns another issued key of the account with the same label, because a label has at most one. Keys with an expiry do not count.
 async fn other_with_label(
     access: &Access,
     key: &KeyRecord,
@@ -222,7 +222,7 @@ async fn other_with_label(
         return Ok(None);
     }
     let listed = access.keys_of(&key.account).await?.into_iter().filter(is_other).map(|other| other.id());
-    // The index lags behind the rows in both directions.
+    // The index may list an outdated key, and may not list a new one.
     for id in others.iter().cloned().chain(listed) {
         let current = tables::access::key(access.table(), &id).await?;
         if current.as_ref().is_some_and(is_other) {
@@ -232,7 +232,7 @@ async fn other_with_label(
     Ok(None)
 }
 
-/// Brings the keys, if they are issued, into the usage plans of their accounts' tiers.
+/// Adds the keys to the usage plans of their accounts' tiers. Skips keys that are not issued.
 pub(crate) async fn add_to_gateway(access: &Access, ids: &[KeyId]) -> Result<Response, Error> {
     let Some(gateway) = &access.gateway else { return Response::of(&None::<GatewayTally>) };
     let mut tally = GatewayTally::default();

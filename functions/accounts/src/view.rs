@@ -1,4 +1,4 @@
-//! Accounts and keys as responses show them. The names of their fields do not change.
+//! Accounts and keys as responses show them. Their field names are part of the interface.
 
 use common::auth::{
     Account, AccountName, Decision, KeyDigest, KeyId, KeyRecord, KeyState, Label, SubscriptionStatus, Tier,
@@ -16,7 +16,7 @@ pub struct AccountView {
     /// The last second that is paid.
     pub paid_until: UnixSeconds,
     pub allowed: bool,
-    /// Why its requests are rejected.
+    /// Why its requests are rejected; `None` if they are allowed.
     pub reason: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl AccountView {
     }
 }
 
-/// Why the account's requests are rejected even with a valid key: the authorizer's decision about an imaginary key.
+/// Returns why the account's requests are rejected even with a valid key: the authorizer's decision about an imaginary key.
 fn rejection(account: &Account, now: UnixSeconds) -> Option<String> {
     let digest: KeyDigest = "0".repeat(64).parse().ok()?;
     let key = KeyRecord {
@@ -51,7 +51,7 @@ fn rejection(account: &Account, now: UnixSeconds) -> Option<String> {
     reason(&decide(Some(&key), Some(account), now))
 }
 
-/// Why the decision is to reject a request.
+/// Returns the reason if the decision rejects the request.
 pub(crate) fn reason(decision: &Decision) -> Option<String> {
     match decision {
         Decision::Allow { .. } => None,
@@ -65,18 +65,18 @@ pub(crate) fn reason(decision: &Decision) -> Option<String> {
 pub struct AccountWithKeys {
     #[serde(flatten)]
     pub account: AccountView,
-    /// The newest first.
+    /// Newest first.
     pub keys: Vec<KeyView>,
 }
 
-/// The keys of an account, the newest first.
+/// The keys of an account, newest first.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Keys {
     pub account: AccountName,
     pub keys: Vec<KeyView>,
 }
 
-/// The word for the state of a key.
+/// The state of a key in responses and exported files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -85,7 +85,7 @@ pub enum State {
     Revoked,
 }
 
-/// A key, without what is secret.
+/// A key record. It does not contain the key itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeyView {
     pub id: KeyId,
@@ -95,7 +95,7 @@ pub struct KeyView {
     pub last_four: String,
     pub state: State,
     pub revoked_at: Option<UnixSeconds>,
-    /// When it counts as revoked, if another key replaces it.
+    /// When a replaced key expires. From then on it counts as revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<UnixSeconds>,
 }
@@ -117,7 +117,7 @@ impl KeyView {
     }
 }
 
-/// The word for the state, and the time of a revocation.
+/// Returns the state without its time, and the time of a revocation.
 pub(crate) const fn split(state: KeyState) -> (State, Option<UnixSeconds>) {
     match state {
         KeyState::Pending => (State::Pending, None),
@@ -126,31 +126,31 @@ pub(crate) const fn split(state: KeyState) -> (State, Option<UnixSeconds>) {
     }
 }
 
-/// A key that was just issued. Not `Debug`: it holds the key.
+/// The result of issuing a key. Not `Debug`: it holds the key.
 #[derive(Serialize, Deserialize)]
 pub struct IssuedKey {
-    /// The key itself; `None` if it was issued before, and was only added to API Gateway.
+    /// The key itself. `None` if an earlier command issued the key, and this one only added it to API Gateway.
     pub key: Option<String>,
     #[serde(flatten)]
     pub view: KeyView,
 }
 
-/// What a command has done besides its result.
+/// A side effect of a command, or a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
-    /// The account's requests are rejected for now.
+    /// The account's requests are currently rejected.
     AccountInactive { reason: String },
-    /// A key that was not issued completely is removed.
+    /// The command removed a pending key, which an interrupted command had left.
     IncompleteKeyRemoved { key_id: KeyId },
-    /// A key is now in the usage plan of this tier.
+    /// The command moved a key to the usage plan of this tier.
     KeyMoved { key_id: KeyId, tier: Tier },
-    /// API Gateway lacks an issued key: `issue_key` with its label adds it.
+    /// API Gateway does not have an issued key. `issue_key` with its label adds it.
     KeyNotInGateway { key_id: KeyId, label: Label },
-    /// The key is deleted from API Gateway.
+    /// The command deleted the key from API Gateway.
     KeyDeletedFromGateway,
-    /// API Gateway keeps the key, which is in a usage plan of another stack.
+    /// API Gateway keeps the key, because a usage plan of another stack has it.
     KeySharedInGateway,
-    /// There is no API Gateway, which the command would have changed.
+    /// There is no API Gateway, so the command changed only the table.
     NoGateway,
 }
