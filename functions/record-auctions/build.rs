@@ -1,4 +1,4 @@
-//! Sets `cfg(captures)` if the captures are present: without them, the tests that need them are ignored.
+//! Sets `cfg(captures)` if the captures are present. Otherwise, tests that need captures are ignored.
 
 fn main() -> std::io::Result<()> {
     captures::set_cfg()

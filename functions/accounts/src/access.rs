@@ -45,7 +45,7 @@ impl Access {
         self.table.warm_up().await;
     }
 
-    /// Returns the account, or an error if there is none.
+    /// Returns the account, or an error if it does not exist.
     pub(crate) async fn existing(&self, name: &AccountName) -> Result<Account, Error> {
         self.account(name).await?.ok_or_else(|| Error::NoAccount(name.clone()))
     }

@@ -1,8 +1,8 @@
-//! The auction house as far as a recorder knows it: every running buy-it-now auction.
+//! The running buy-it-now auctions that a recorder knows.
 //!
-//! An auction is dropped when it ends, is sold, or is missing from a complete reading whose pages are all of one refresh, or from two
-//! complete readings in a row: pages have timers of their own, so a row can move from one that is not read yet to one that was. A sold
-//! auction never comes back, whatever an old page shows.
+//! An auction is dropped when it ends or is sold, when one complete reading of a single refresh does not show it, or when two complete
+//! readings in a row do not show it. One reading is not enough if its pages are of several refreshes: a row can move from an unread page
+//! to a page that was already read. A sold auction never comes back, even if an old page still shows it.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -19,20 +19,20 @@ use tables::auctions::{Coins, Sale};
 
 use crate::item::{Buffers, Item, read};
 
-/// By how much events and refreshes can be early or late. Times that are a number of minutes apart are compared with this tolerance.
+/// Events and refreshes can be this much early or late. Comparisons of times that are whole minutes apart allow for it.
 pub(crate) const JITTER: Duration = Duration::from_secs(30);
 
-/// The number of successive complete readings after which an auction that none of them shows is gone.
+/// An auction is gone after this many successive complete readings without it.
 pub(crate) const ABSENCES: u8 = 2;
 
-/// The most time by which a page is older than the first one: each has a timer of one refresh, and the provider one more. The rest is for
-/// refreshes that are late.
+/// The most by which a page can be older than the first page: one refresh for the page's own timer, one for the provider's, and a tolerance
+/// for late refreshes.
 const OLDEST_PAGE: Duration = REFRESH.saturating_mul(2).saturating_add(JITTER);
 
-/// For how long a sale is known. No page is so old.
+/// How long a sold auction is remembered: no page is that old.
 const SALES_KNOWN: Duration = Duration::from_hours(1);
 
-/// The ids that an item counts under.
+/// The ids under which an item counts.
 pub(crate) type Ids = [AuctionItemId];
 
 /// A running buy-it-now auction.
@@ -41,18 +41,19 @@ struct Listing {
     /// The price of one item.
     price: Coins,
     end: i64,
-    /// The reading that has shown it last.
+    /// The last reading that has shown it.
     reading: u32,
-    /// The number of complete readings since then.
+    /// The number of complete readings without it since then.
     absences: u8,
 }
 
-/// Every running buy-it-now auction that is known.
+/// The known running buy-it-now auctions.
 #[derive(Default)]
 pub(crate) struct House {
     listings: HashMap<AuctionId, Listing, RandomState>,
-    /// Each combination of ids once: there are ten times as many auctions.
+    /// Each combination of ids once, because about ten auctions share one.
     ids: HashSet<Arc<Ids>, RandomState>,
+    /// The time of each recent sale.
     sold: HashMap<AuctionId, UnixMilliseconds, RandomState>,
     /// When the provider refreshed the newest first page.
     refreshed: Option<UnixMilliseconds>,
@@ -61,23 +62,23 @@ pub(crate) struct House {
 }
 
 impl House {
-    /// When the provider refreshed what is known.
+    /// Returns when the provider refreshed the newest first page.
     pub(crate) const fn refreshed(&self) -> Option<UnixMilliseconds> {
         self.refreshed
     }
 
-    /// Returns the auctions, each with the ids of its item and the price of one.
+    /// Returns the auctions, each with the ids of its item and the price of one item.
     pub(crate) fn listings(&self) -> impl ExactSizeIterator<Item = (AuctionId, &Ids, Coins)> {
         self.listings.iter().map(|(auction, listing)| (*auction, &*listing.ids, listing.price))
     }
 
-    /// Forgets the running auctions, which are known no longer. Sales stay known.
+    /// Forgets the running auctions, but not the sales.
     pub(crate) fn forget(&mut self) {
         self.refreshed = None;
         self.listings.clear();
     }
 
-    /// Notes the refresh of a first page, and returns whether it is not older than an earlier one.
+    /// Notes the refresh of a first page. Returns false if an earlier first page was newer.
     pub(crate) fn refresh(&mut self, refresh: UnixMilliseconds) -> bool {
         let is_new = self.refreshed.is_none_or(|refreshed| refreshed <= refresh);
         if is_new {
@@ -86,12 +87,12 @@ impl House {
         is_new
     }
 
-    /// Whether a page with this refresh is too old.
+    /// Whether a page of this refresh is too old beside the newest first page.
     pub(crate) fn is_stale(&self, refresh: UnixMilliseconds) -> bool {
         self.refreshed.is_none_or(|refreshed| refresh.plus(OLDEST_PAGE) < refreshed)
     }
 
-    /// Adds the buy-it-now auctions of a page that are not known.
+    /// Adds the new buy-it-now auctions of a page, and notes that the reading shows the known ones.
     pub(crate) fn add(&mut self, page: &[auctions::Listing<'_>], left_out: &mut Skipped) {
         for row in page.iter().filter(|row| row.bin) {
             if let Some(listing) = self.listings.get_mut(&row.uuid) {
@@ -105,7 +106,7 @@ impl House {
         }
     }
 
-    /// Removes the auctions of a list of ended ones, and returns the sales.
+    /// Removes ended auctions, and returns their sales.
     pub(crate) fn sell(&mut self, ended: &[EndedAuction<'_>], left_out: &mut Skipped) -> Vec<Sale> {
         let mut list = Vec::with_capacity(ended.len());
         for row in ended {
@@ -122,12 +123,12 @@ impl House {
         list
     }
 
-    /// Begins a reading, which may become a complete one.
+    /// Begins a reading. The caller decides later whether it is complete.
     pub(crate) const fn begin_reading(&mut self) {
         self.reading = self.reading.wrapping_add(1);
     }
 
-    /// Ends a complete reading: every page was added since it began. `is_one_snapshot` says that no row can have moved meanwhile.
+    /// Ends a complete reading, in which every page was added. With `is_one_snapshot`, no row can have moved between pages meanwhile.
     pub(crate) fn end_reading(&mut self, is_one_snapshot: bool) {
         let most = if is_one_snapshot { 1 } else { ABSENCES };
         self.listings.retain(|_, listing| {
@@ -138,7 +139,7 @@ impl House {
         });
     }
 
-    /// Removes the auctions that are over, and what only they needed.
+    /// Removes ended auctions, unused combinations of ids, and old sales.
     pub(crate) fn expire(&mut self) {
         let refreshed = self.refreshed.map_or(i64::MIN, UnixMilliseconds::get);
         self.listings.retain(|_, listing| listing.end > refreshed);
@@ -150,7 +151,7 @@ impl House {
         self.refreshed.is_some_and(|refreshed| end <= refreshed.get())
     }
 
-    /// Returns the ids and the count of an item, and whether it is clean. `None` if it is left out.
+    /// Returns the ids of an item, its count, and whether it is clean. `None` if it has no id; then the auction is in `left_out`.
     fn item(
         &mut self,
         auction: AuctionId,

@@ -1,8 +1,8 @@
-//! Every minute, records the lowest buy-it-now prices of all items and the auctions that players have won, for
-//! `GET /v1/auctions/prices`.
+//! Records every minute the lowest buy-it-now prices of all items, and the auctions that players have won. Among others,
+//! `GET /v1/auctions/prices` serves them.
 //!
-//! `item` reads the item of an auction, `house` knows the running auctions, `reading` decides what a run reads, `pages` knows what it has
-//! read, and `prices` finds the lowest prices. This file sends the requests, and writes the public files.
+//! `item` parses the item of an auction, `house` has the running auctions, `reading` decides which requests a run makes, `pages` has the
+//! pages that a run has read, and `prices` finds the lowest prices. This file sends the requests and writes the public files.
 
 mod house;
 pub mod item;
@@ -34,30 +34,30 @@ use tokio::time::{Instant, sleep_until};
 
 use self::reading::{Found, Reading, Request};
 
-/// The most requests at the same time, and the least time between the beginnings of two: fewer than five a second.
+/// The maximum number of concurrent requests, and the shortest time between the beginnings of two: at most four requests a second.
 const CONCURRENT_REQUESTS: usize = 4;
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(250);
 
-/// By how much the provider's clock may be ahead.
+/// How far the provider's clock may be ahead of ours.
 const AHEAD: Duration = Duration::from_mins(2);
 
-/// Sales from longer before the minute are of runs that failed, and the candles of their time may have been built without them.
+/// Sales that are this much older than the minute come from failed runs. The candles of their time may have been built without them.
 const LATE: Duration = Duration::from_mins(5);
 
 /// The outcome of one tick.
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
-    /// The number of pages that were read; 0 if the tick was recorded before.
+    /// The number of pages that were read; 0 if the tick was already recorded.
     pages: usize,
     /// The number of running buy-it-now auctions.
     auctions: usize,
     /// The number of items with a price.
     items: usize,
-    /// The number of sales; `None` if there was no list of them.
+    /// The number of sales; `None` if no list of ended auctions was read.
     sales: Option<usize>,
-    /// The number of auctions that make no sense or whose item has no id.
+    /// The number of auctions that are invalid or whose item has no id.
     left_out: usize,
-    /// The number of rows that were read, with those that are left out, for the log.
+    /// The number of rows that were read, including `left_out`, for the log.
     #[serde(skip)]
     read: usize,
     /// Whether all pages were read, for the log.
@@ -66,10 +66,10 @@ pub struct Outcome {
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
-    /// The refresh of the first page; `None` if it is older than one before, or if the tick was recorded before.
+    /// The refresh of the first page; `None` if an earlier first page was newer, or if the tick was already recorded.
     #[serde(skip)]
     refresh: Option<Refresh>,
-    /// The minute, for the public files; `None` if the tick was recorded before.
+    /// The minute, for the public files; `None` if the tick was already recorded.
     #[serde(skip)]
     minute: Option<Minute>,
 }
@@ -79,7 +79,7 @@ pub struct RecordAuctions {
     upstream: Upstream,
     files: Option<Files>,
     reading: Mutex<Reading>,
-    /// No request begins earlier.
+    /// The earliest time of the next request.
     next_request_at: tokio::sync::Mutex<Instant>,
 }
 
@@ -116,11 +116,11 @@ impl Recorder for RecordAuctions {
         let began = ticks.current();
         let latest = invocation.now().max(UnixMilliseconds::of_system_clock()).plus(AHEAD);
         self.reading().begin(invocation.now(), latest);
-        // In a short run, there is little time to write.
+        // A run fetches for at least half of its time. In a short one, the usual time for writing would leave less.
         let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
         let end = fetching_deadline(invocation).max(Instant::now() + half);
         let read = repeat(invocation, |attempt| self.attempt(attempt, ticks, end));
-        // What has failed is pending.
+        // Failed requests stay pending, and `finish` decides whether too many are missing.
         let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
         let is_complete = found.is_complete;
@@ -141,7 +141,7 @@ impl Recorder for RecordAuctions {
             return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &minute).await?;
-        // If the result of another run stays, the next run records the sales.
+        // If the table keeps the result of another run, the next run records the sales.
         if written.is_some() {
             self.reading().note_recorded();
         }
@@ -153,7 +153,7 @@ impl Recorder for RecordAuctions {
         note_late(table, &SERIES, ticks).await?;
         let items = minute.prices.len();
         let sales = minute.sales.as_ref().map(|sales| sales.list.len());
-        // The public files show what is recorded.
+        // The public files show only recorded minutes.
         let (left_out, minute) = (left_out.names.len(), written.is_some().then_some(minute));
         let written = written.unwrap_or_default();
         let outcome =
@@ -201,14 +201,14 @@ impl RecordAuctions {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is pending until `end`. Fails if a part may succeed when it is repeated.
+    /// Sends the pending requests until `end`. Fails if a repetition of a failed request may succeed.
     async fn attempt(&self, invocation: Invocation, ticks: Ticks, end: Instant) -> Result<(), UpstreamError> {
         let began = Instant::now();
         self.reading().begin_attempt();
         let next_request = || (Instant::now() < end).then(|| self.reading().next_request()).flatten();
         let mut running = FuturesUnordered::new();
         let mut failure = None;
-        // When the list of ended auctions is due.
+        // When to request the list of ended auctions.
         let mut list_at = began;
         loop {
             while running.len() < CONCURRENT_REQUESTS
@@ -228,7 +228,7 @@ impl RecordAuctions {
         }
     }
 
-    /// Sends the request when it is its turn, and learns from the response.
+    /// Sends the request in its turn, and passes the response to the reading.
     async fn read(
         &self,
         request: Request,

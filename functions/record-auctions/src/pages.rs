@@ -1,4 +1,4 @@
-//! The pages that a run has read: which of them are lost, and what can be concluded from the others.
+//! The pages that a run has read. They show which pages are missing, and whether rows can have moved between pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -6,40 +6,40 @@ use common::time::UnixMilliseconds;
 use common::upstream::auctions::{AuctionId, Listing};
 use foldhash::fast::RandomState;
 
-/// A run fails if one of this many pages is lost.
+/// A run fails if one in this many pages is missing.
 const LOST: usize = 10;
 
-/// A page repeats another one of the same refresh if it has at most one other row in this many.
+/// A page repeats another page of the same refresh if at most one in this many of its rows is not on the other page.
 const OTHER_ROWS: usize = 20;
 
-/// After this many 404s, the last page does not exist.
+/// After this many 404s, the last page counts as nonexistent.
 const NOT_FOUND: u32 = 2;
 
 /// The pages that a run has read.
 #[derive(Default)]
 pub(crate) struct Pages {
     read: BTreeMap<u32, Page>,
-    /// Pages whose rows another one has repeated.
+    /// Pages that were removed because another page repeated their rows.
     repeated: BTreeSet<u32>,
-    /// How many times the provider did not find a page.
+    /// The number of 404s for each page.
     not_found: BTreeMap<u32, u32>,
-    /// The number of pages at the end that do not exist, although the first page counts them.
+    /// The number of pages at the end that the first page counts but that do not exist.
     nonexistent: usize,
 }
 
 pub(crate) struct Page {
     refresh: UnixMilliseconds,
-    /// When its last row was updated.
+    /// When its last row was updated; `None` for a page without usable rows.
     oldest: Option<UnixMilliseconds>,
     auctions: HashSet<AuctionId, RandomState>,
-    /// The number of rows, those that make no sense included.
+    /// The number of rows, including invalid ones.
     rows: usize,
-    /// How many auctions it says that there are on all pages.
+    /// The number of auctions on all pages, according to this page.
     total_auctions: i64,
 }
 
 impl Page {
-    /// `usable`: those of its rows that make sense.
+    /// Returns a page with `rows` rows, including the valid ones in `usable`.
     pub(crate) fn new(
         refresh: UnixMilliseconds,
         usable: &[Listing<'_>],
@@ -51,7 +51,7 @@ impl Page {
         Self { refresh, oldest, auctions, rows, total_auctions }
     }
 
-    /// Whether `other`, which has another number, has the rows of this page. Between refreshes, rows move from page to page.
+    /// Whether `other`, which has another number, has the rows of this page. Pages of different refreshes may share rows, because rows move.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let most = other.auctions.len() / OTHER_ROWS;
         let others = other.auctions.iter().filter(|auction| !self.auctions.contains(auction));
@@ -68,13 +68,13 @@ impl Pages {
         self.read.contains_key(&number)
     }
 
-    /// Whether the first page shows no auction.
+    /// Whether the first page was read and has no usable row.
     pub(crate) fn show_none(&self) -> bool {
         self.read.get(&0).is_some_and(|page| page.auctions.is_empty())
     }
 
-    /// Adds a page, or returns the number of the one that it repeats. Either may be wrong, so that one is removed once, unless it is the
-    /// first.
+    /// Adds a page, or returns the number of the page that it repeats. Either of the two may be wrong, so the first time, the repeated page
+    /// is also removed, unless it is the first page.
     pub(crate) fn add(&mut self, number: u32, page: Page) -> Result<(), u32> {
         let mut others = self.read.iter().filter(|(other, _)| **other != number);
         if let Some((&other, _)) = others.find(|(_, read)| read.is_repeated_by(&page)) {
@@ -87,8 +87,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Notes that the provider did not find one of `total` pages, and returns how many there are: less the last one if it was not found
-    /// twice, and the ones before it if they were not either and are few.
+    /// Notes a 404 for one of `total` pages, and returns the new total. After two 404s, the last page no longer counts. The pages before it
+    /// also stop counting after two 404s each, as long as only a few pages are missing.
     pub(crate) fn note_not_found(&mut self, number: u32, total: u32) -> u32 {
         *self.not_found.entry(number).or_default() += 1;
         let counted = total.saturating_add(u32::try_from(self.nonexistent).unwrap_or(u32::MAX));
@@ -103,8 +103,8 @@ impl Pages {
         total
     }
 
-    /// Returns the time before which all updated rows are read, if every page was read from the first on, down to one with a row that was
-    /// updated before `since`, or to the last of `total` pages.
+    /// Returns a time before which all updates were read: the earliest refresh among the pages from the first one to the first page with a
+    /// row from before `since`, or to the last of `total` pages. `None` if one of these pages was not read.
     pub(crate) fn read_since(&self, since: Option<UnixMilliseconds>, total: u32) -> Option<UnixMilliseconds> {
         let mut oldest_refresh = None;
         for number in 0..total.max(1) {
@@ -118,8 +118,8 @@ impl Pages {
         oldest_refresh
     }
 
-    /// Whether all pages are of one refresh and have nearly all auctions that the first one counts: then no row has moved from one to
-    /// another meanwhile, and an auction that none of them shows is gone.
+    /// Whether all pages are of one refresh and have nearly all auctions that the first page counts. If so, no row moved between pages
+    /// meanwhile, and an auction that no page shows is gone.
     pub(crate) fn are_one_snapshot(&self) -> bool {
         let Some(first) = self.read.get(&0) else { return false };
         let read: usize = self.read.values().map(|page| page.rows).sum();
@@ -129,13 +129,13 @@ impl Pages {
             && self.nonexistent == 0
     }
 
-    /// Whether all pages were refreshed after this time.
+    /// Whether all pages were refreshed at or after this time.
     pub(crate) fn are_refreshed_since(&self, time: UnixMilliseconds) -> bool {
         self.read.values().all(|page| page.refresh >= time)
     }
 }
 
-/// Whether a tenth of the pages or more is missing, so that the run fails.
+/// Whether a tenth of the pages or more is missing. If so, the run fails.
 pub(crate) const fn is_lost(missing: usize, total: u32) -> bool {
     missing > 0 && missing * LOST >= total as usize
 }

@@ -7,15 +7,15 @@ use common::upstream::auctions::AuctionId;
 use foldhash::fast::RandomState;
 use tables::auctions::{Coins, Price, Prices};
 
-/// The auctions of an item: the two with the lowest prices, and how many there are.
+/// The auctions of an item: the two lowest prices, and the number of auctions.
 struct Auctions {
     lowest: (Coins, AuctionId),
     second: Option<(Coins, AuctionId)>,
     listings: u32,
 }
 
-/// Returns the prices of these auctions, each with the ids of its item and the price of one, and the auction of each lowest price. Of
-/// equal prices, that of the auction with the smallest id comes first, so the result does not depend on the order.
+/// Returns the prices of the items, sorted by id, and the auction of each lowest price. Each of the `auctions` has the ids of its item and
+/// the price of one item. If several auctions have the lowest price, the smallest auction id wins, so the order of `auctions` is irrelevant.
 pub(crate) fn prices<'a>(
     auctions: impl Iterator<Item = (AuctionId, &'a [AuctionItemId], Coins)>,
 ) -> (Prices, Vec<AuctionId>) {

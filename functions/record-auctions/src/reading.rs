@@ -1,11 +1,12 @@
-//! Which requests a run makes.
+//! Decides which requests a run makes.
 //!
-//! A new auction is in front, because rows are sorted by `last_updated`: usually a run reads pages from the first on until a row is older
-//! than what earlier runs have read, and the list of ended auctions. A cancelled auction shows nowhere, so every ten minutes a run reads
-//! all pages. So does the first run, and one that does not follow the last run at once. A page that was lost is read by the next run.
+//! Pages are sorted by `last_updated`, newest first, so new auctions are on the first pages. A usual run reads the list of ended auctions,
+//! and pages from the first one until a row is older than the rows that earlier runs have read. No list has cancelled auctions, so a run
+//! reads all pages every ten minutes: a complete reading. The first run and a run after a pause also read all pages. If a page cannot be
+//! read, the next run reads it.
 //!
-//! Lists of ended auctions are followed by their `lastUpdated`. If one was missed, auctions that are sold are still known as running, so
-//! all pages are read as soon as the limit of requests allows it.
+//! `lastUpdated` shows whether a list of ended auctions was missed. If so, some known auctions may already be sold, and all pages are read
+//! as soon as the limit of requests allows it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,141 +24,147 @@ use crate::house::{ABSENCES, House, JITTER};
 use crate::pages::{Page, Pages, is_lost};
 use crate::prices::prices;
 
-/// What is known is that old at most; otherwise all pages are read.
+/// After a longer pause without a first page, the known auctions are too old and all pages are read.
 const LONGEST_PAUSE: Duration = Duration::from_mins(3).saturating_add(JITTER);
 
 /// The time between two complete readings.
 const BETWEEN_COMPLETE: Duration = Duration::from_mins(10).saturating_sub(JITTER);
 
-/// If the last complete reading is older, a run with too many lost pages fails: by then, too many known auctions may be cancelled.
+/// If the last complete reading is older, a run fails when too many pages are missing: too many known auctions may be cancelled by then.
 const LONGEST_INCOMPLETE: Duration = Duration::from_hours(1);
 
-/// If the refreshes of two lists of ended auctions are further apart, a list between them was missed.
+/// If the refreshes of two lists of ended auctions are further apart, the run has missed a list between them.
 const SUCCESSIVE: Duration = COVERED.saturating_add(JITTER);
 
-/// How long after its refresh a list may first show: caches are on the way.
+/// How long after its refresh a new list may become visible, because of caches.
 const LIST_DELAY: Duration = Duration::from_secs(10);
 
-/// The least time until the list is requested again.
+/// The shortest time until the list is requested again.
 const LIST_PAUSE: Duration = Duration::from_secs(2);
 
-/// The number of successive runs after which a house without buy-it-now auctions is empty, and not a fault of the provider.
+/// After this many successive runs without a buy-it-now auction, the house counts as empty. Before that, it may be a fault of the provider.
 const EMPTY_RUNS: u32 = 3;
 
-/// In so many attempts, the first page and the list of ended auctions are requested whatever else is left to be read.
+/// In the first attempts of a run, up to this many, the first page and the list of ended auctions may use requests that are reserved for
+/// all pages.
 const NEEDED_ATTEMPTS: u32 = 3;
 
-/// On average, there is at most one request in this time. Unused requests are kept, up to those of a quarter of an hour.
+/// The average rate is at most one request in this time. Unused requests are saved for up to a quarter of an hour.
 const PER_REQUEST: Duration = Duration::from_secs(6);
 const MOST_CREDIT: Duration = Duration::from_mins(15);
 
-/// The most pages. The largest number that is known of is 66.
+/// The highest valid number of pages. The highest number seen is 66.
 const MOST_PAGES: u32 = 150;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Request {
-    /// For the list of ended auctions.
+    /// The list of ended auctions.
     EndedAuctions,
-    /// For the page with this number of the running ones.
+    /// The page of running auctions with this number.
     Page(u32),
 }
 
-/// The request for the first page, which says how many there are.
+/// The request for the first page, which has the number of pages.
 pub(crate) const FIRST_PAGE: Request = Request::Page(0);
 
-/// What a run has found.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Found {
-    /// How to file it: as the first page was fetched. `None` if that was older than an earlier one.
+    /// The minute under which to file the result, from the fetch of the first page. `None` if an earlier first page was newer.
     pub filing: Option<Filing>,
-    /// The refresh of that page.
+    /// The refresh of the first page.
     pub refresh: Option<Refresh>,
-    /// What to record.
+    /// The prices and sales to record.
     pub minute: Minute,
     /// The number of pages that were read.
     pub pages: usize,
-    /// The number of auctions that are known.
+    /// The number of known auctions.
     pub auctions: usize,
-    /// The number of requests that are left to the next run.
+    /// The number of requests that the next run makes instead.
     pub missing: usize,
-    /// Why the last request that failed did.
+    /// The failure of the last failed request.
     pub failure: Option<UpstreamError>,
-    /// The number of rows whose item was needed: buy-it-now auctions of pages, known or not, and sales. It includes those that are left out.
+    /// The number of buy-it-now auctions on pages, of sales, and of invalid rows. It includes `left_out`.
     pub rows: usize,
-    /// The auctions that make no sense or whose item has no id.
+    /// The auctions that are invalid or whose item has no id.
     pub left_out: Skipped,
     /// Whether all pages were read.
     pub is_complete: bool,
 }
 
-/// Why there is nothing to record.
+/// Why a run has nothing to record.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Too many pages are missing.
+    /// Too many pages are missing, or the first one is.
     #[error("{lost} of {total} pages were not read")]
     Lost {
-        /// Their number.
+        /// The number of missing pages.
         lost: usize,
-        /// The number of all pages; 0 if it is not known.
+        /// The number of all pages; 0 if it is unknown.
         total: u32,
-        /// Why the last request failed.
+        /// The failure of the last failed request.
         #[source]
         failure: Option<UpstreamError>,
     },
-    /// There is not a single price, or not for long enough.
+    /// There is no price. From the third such run in a row on, this is not a failure, and an empty minute is recorded.
     #[error("no auction has a price")]
     Empty,
 }
 
-/// What a recorder knows, and what the present run still has to read.
+/// The knowledge of a recorder, and the pending requests of the current run.
 #[derive(Default)]
 pub struct Reading {
     house: House,
-    /// What is still to be read. What a run does not read is left to the next one.
+    /// The requests that are still to be made. A run leaves unfinished ones to the next run.
     pending: BTreeSet<Request>,
     /// The number of pages.
     total: u32,
-    /// When the newest first page was read, and when all pages were.
+    /// When the newest first page was read.
     read_at: Option<UnixMilliseconds>,
+    /// When all pages were last read.
     completed_at: Option<UnixMilliseconds>,
-    /// All rows that were updated before are read.
+    /// All updates before this time were read.
     since: Option<UnixMilliseconds>,
-    /// The refresh of the newest list of ended auctions, and since when lists have every sale.
+    /// The refresh of the newest list of ended auctions.
     listed_at: Option<UnixMilliseconds>,
+    /// From this time on, the lists have every sale.
     covered_since: Option<UnixMilliseconds>,
-    /// The number of complete readings that must still confirm what is known, because a list of ended auctions was missed.
+    /// The number of complete readings that are still needed to confirm the known auctions, for example after a missed list.
     doubts: u8,
     /// The sales that are not recorded yet.
     sales: Option<Sales>,
     /// The number of successive runs that found no buy-it-now auction.
     empty_runs: u32,
-    /// The time of the present run, and the time before it for which no request was made.
+    /// The time of the current run.
     now: Option<UnixMilliseconds>,
+    /// The unused part of the limit of requests. Each request takes `PER_REQUEST`.
     credit: Duration,
     run: Run,
 }
 
-/// The present run.
+/// The current run.
 #[derive(Default)]
 struct Run {
-    /// Whether what is known is too old.
+    /// Whether the run begins without known auctions.
     is_first: bool,
     /// Whether it reads all pages.
     is_complete: bool,
-    /// The latest time of a refresh.
+    /// A refresh after this time is invalid.
     latest: Option<UnixMilliseconds>,
     /// Whether a page has auctions whose item has no id.
     has_unreadable: bool,
-    /// When the first page was fetched.
+    /// The minute of the fetch of the first page.
     filing: Option<Filing>,
     refresh: Option<Refresh>,
     pages: Pages,
     list: List,
     rows: usize,
     left_out: Skipped,
-    /// The number of attempts, what the last one has asked for, and how many of these requests failed.
+    /// The number of attempts.
     attempts: u32,
+    /// The requests of the current attempt.
     asked: BTreeSet<Request>,
+    /// The number of failed requests for pages in the current attempt.
     failed: usize,
     failure: Option<UpstreamError>,
 }
@@ -165,17 +172,17 @@ struct Run {
 /// The list of ended auctions that a run has read.
 #[derive(Default, PartialEq, Eq)]
 enum List {
-    /// None yet, or one that is newer than the last one.
+    /// The run has read no list yet, or a new one.
     #[default]
     New,
-    /// The previous one again.
+    /// The run has read the previous list again.
     Previous,
-    /// The previous one again, and it is requested once more.
+    /// The run has read the previous list again, and has repeated the request.
     Repeated,
 }
 
 impl Reading {
-    /// Begins a run at the time `now`. What the provider says to have refreshed after `latest` is invalid.
+    /// Begins a run at the time `now`. A response whose refresh is after `latest` is invalid.
     pub fn begin(&mut self, now: UnixMilliseconds, latest: UnixMilliseconds) {
         let pause = self.now.map_or(MOST_CREDIT, |before| now.distance(before));
         self.credit = MOST_CREDIT.min(self.credit + pause);
@@ -193,15 +200,16 @@ impl Reading {
         self.pending.extend([Request::EndedAuctions, FIRST_PAGE]);
     }
 
-    /// Begins an attempt to read what is pending.
+    /// Begins an attempt to make the pending requests.
     pub fn begin_attempt(&mut self) {
         self.run.attempts += 1;
         self.run.asked.clear();
         self.run.failed = 0;
     }
 
-    /// Returns the next request of the attempt; `None` if it must wait, or if nothing is pending. The first page comes before all others, and too
-    /// many failures end the attempt. Repeated requests leave enough for all pages, but for those without which a minute is lost.
+    /// Returns the next request of the attempt. `None` if nothing is pending, if too many pages failed in this attempt, or if the limit of
+    /// requests is reached. The first page comes before all other pages. Repeated requests leave enough of the limit for all pages, except
+    /// for the first page, the list of ended auctions and the last page.
     pub fn next_request(&mut self) -> Option<Request> {
         let last = if self.pending.contains(&FIRST_PAGE) { FIRST_PAGE } else { Request::Page(u32::MAX) };
         let is_lost = is_lost(self.run.failed, self.total);
@@ -238,10 +246,10 @@ impl Reading {
         Request::Page(self.total.saturating_sub(1))
     }
 
-    /// Learns from the response to a request, which is filed like this.
+    /// Adds the response to a request. `filing` is the minute of the fetch.
     ///
     /// # Errors
-    /// If the response is invalid.
+    /// If the response is invalid, much older than the first page, or repeats another page.
     pub fn learn(
         &mut self,
         request: Request,
@@ -254,7 +262,7 @@ impl Reading {
         let total = u32::try_from(page.total_pages)
             .ok()
             .filter(|total| *total <= MOST_PAGES)
-            .ok_or_else(|| response.invalid("its number of pages makes no sense"))?;
+            .ok_or_else(|| response.invalid("its number of pages is out of range"))?;
         let rows = page.auctions.usable.len() + page.auctions.skipped.names.len();
         let says_empty = total == 0 || page.total_auctions == 0;
         let is_before_last = number + 1 < total;
@@ -285,7 +293,7 @@ impl Reading {
         self.pending.remove(&request);
         if number == 0 {
             self.run.filing = Some(filing);
-            // A new auction or bid is in front, so this page changes whenever one does.
+            // New auctions and bids come first, so the first page changes with each of them.
             let newest: Vec<_> = usable.iter().map(|row| (row.uuid, row.last_updated)).collect();
             self.run.refresh = Some(Refresh::of(refresh, &newest));
             self.plan(total);
@@ -302,7 +310,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Fails if the refresh is later than it can be: everything else would then be too old.
+    /// Fails if the refresh is in the future. If it were accepted, every later response would be too old.
     fn expect_past(
         &self,
         refresh: UnixMilliseconds,
@@ -312,7 +320,7 @@ impl Reading {
         if is_past { Ok(()) } else { Err(response.invalid("its time is in the future")) }
     }
 
-    /// Decides what the run reads, when the first page says how many there are.
+    /// Decides which pages the run reads, after the first page has the number of pages.
     fn plan(&mut self, total: u32) {
         self.total = total;
         self.read_at = self.now;
@@ -320,7 +328,7 @@ impl Reading {
         self.begin_complete_reading();
     }
 
-    /// Begins to read all pages if that is due, the first one is read, and the limit of requests allows it.
+    /// Begins a complete reading if it is due, the first page is read, and the limit of requests allows it.
     fn begin_complete_reading(&mut self) {
         let is_due = self.doubts > 0 || self.since_complete().is_none_or(|since| since >= BETWEEN_COMPLETE);
         let is_ready = self.run.filing.is_some() && !self.run.pages.show_none() && !self.run.is_complete;
@@ -371,12 +379,12 @@ impl Reading {
         Ok(())
     }
 
-    /// If the list of ended auctions was the previous one, makes its request pending once more in the run, and returns when to send it.
-    /// `None` if the next list is not due before `end`.
+    /// If the run has read the previous list of ended auctions again, makes the request pending once more, and returns when to send it.
+    /// `None` if the next list is not due before `end`, or is very late.
     pub fn repeat_list(&mut self, now: UnixMilliseconds, end: UnixMilliseconds) -> Option<UnixMilliseconds> {
         let before = self.listed_at.filter(|_| self.run.list == List::Previous)?;
         let due = before.plus(COVERED + LIST_DELAY).max(now.plus(LIST_PAUSE));
-        // If the provider is late by a whole refresh, it will not have a new list in a moment.
+        // A list that is late by a whole refresh is unlikely to come within seconds.
         if due > end || now > before.plus(COVERED * 2) {
             return None;
         }
@@ -386,15 +394,15 @@ impl Reading {
         Some(due)
     }
 
-    /// Notes that the minute that the run has found is recorded, with its sales.
+    /// Notes that the minute of the run is recorded, with its sales.
     pub fn note_recorded(&mut self) {
         self.sales = None;
     }
 
-    /// Ends the run, and returns what it has found. Its sales are kept until they are recorded.
+    /// Ends the run, and returns its result. Sales are kept until they are recorded.
     ///
     /// # Errors
-    /// If too little was read.
+    /// If too many pages are missing, or there is no price.
     pub fn finish(&mut self) -> Result<Found, Failure> {
         let lost = self.pending.range(FIRST_PAGE..).count();
         let is_known =
@@ -410,7 +418,7 @@ impl Reading {
         let is_closed = self.run.pages.show_none();
         if is_closed && self.empty_runs + 1 >= EMPTY_RUNS {
             self.house.forget();
-            // When the house opens again, all pages are read.
+            // So the first run after the house opens again reads all pages.
             self.read_at = None;
         }
         let (prices, lowest_auctions) = prices(self.house.listings());
@@ -436,7 +444,7 @@ impl Reading {
         })
     }
 
-    /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.
+    /// Ends a complete reading if no page is missing, and decides how many more are needed to confirm the known auctions.
     fn end_complete_reading(&mut self, lost: usize) {
         let is_one_snapshot = self.run.pages.are_one_snapshot();
         let is_covered = self.covered_since.is_some_and(|since| self.run.pages.are_refreshed_since(since));
@@ -445,7 +453,7 @@ impl Reading {
             self.completed_at = self.now;
             self.doubts = if is_one_snapshot { 0 } else { self.doubts.saturating_sub(1) };
         }
-        // What such a page shows can have been sold before the lists that are known.
+        // A page from before the lists can show an auction whose sale no list has.
         if !is_covered {
             self.doubts = ABSENCES;
         }

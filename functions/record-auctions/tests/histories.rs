@@ -1,5 +1,5 @@
-//! Random histories of an auction house against a computation that sees everything at once: runs and refreshes come at any second, pages
-//! have timers of their own, and the provider fails.
+//! Compares the recorder with a computation that knows the whole history of a random auction house. Runs and refreshes happen at any
+//! second, each page has a separate timer, and the provider fails.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -22,16 +22,17 @@ const START: i64 = 1_777_388_460_000;
 const MINUTE: i64 = 60_000;
 const SECOND: i64 = 1_000;
 
-/// When lists of ended auctions are refreshed, and for how long they have the sales.
+/// The milliseconds from a full minute to the refresh of the list of ended auctions, and the age of the oldest sales in the list.
 const LIST_PHASE: i64 = 43_162;
 const LISTED: i64 = 62_000;
 
+/// The number of auctions on a page.
 const PAGE: usize = 20;
 
 /// How long a run may fetch.
 const FETCHING: i64 = 40 * SECOND;
 
-/// The items: the ids that each counts under, the count of a stack, and its bytes. The last one makes no sense.
+/// The items: the ids under which each counts, the count of a stack, and its bytes. The last one is invalid.
 static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
     let bytes = |attributes: Value, count: i8| {
         let item = nbt!({"i": [{"Count": count, "tag": {"ExtraAttributes": attributes}}]});
@@ -48,7 +49,7 @@ static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// An auction, with the times at which it is bid on, sold and cancelled.
+/// An auction, with the times of its bid, its sale and its cancellation.
 #[derive(Debug, Clone)]
 struct Auction {
     item: usize,
@@ -82,27 +83,27 @@ struct World {
     delays: Vec<i64>,
 }
 
-/// What goes wrong with a request.
+/// The provider's behaviour at a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Weather {
     Fine,
     Failure,
     NotFound,
-    /// The rows of the page before.
+    /// The page has the rows of the previous page.
     Repeated,
-    /// No rows.
+    /// The page has no rows.
     Empty,
-    /// What there will be in a day.
+    /// The response is of tomorrow.
     Future,
 }
 
-/// The newest time before `now` that is this long after a full minute.
+/// The latest time up to `now` that is `phase` after a full minute.
 fn before(now: i64, phase: i64) -> i64 {
     now - (now - START - phase).rem_euclid(MINUTE)
 }
 
 impl World {
-    /// Auctions that stay, each of its own item price.
+    /// A house with auctions that never end, each with a different price.
     fn of(staying: i64) -> Self {
         let mut world = Self::default();
         (0..staying).for_each(|number| world.begin(0, 100 + number, START - 30 * MINUTE - number, 9_000));
@@ -123,7 +124,7 @@ impl World {
         });
     }
 
-    /// A house in which auctions begin, are bid on, sold and cancelled for this long.
+    /// A house in which auctions begin, receive bids, are sold and are cancelled at random, for this many minutes.
     fn by_chance(chance: &mut Rng, minutes: i64) -> Self {
         let mut world = Self::of(2 * 20 + 1);
         world.delays = (0..9).map(|page| if page == 0 { 0 } else { chance.i64(0..MINUTE) }).collect();
@@ -143,7 +144,7 @@ impl World {
         world
     }
 
-    /// The auctions of a refresh, the last updated one first.
+    /// The auctions at a refresh, the last updated one first.
     fn listed(&self, refresh: i64) -> Vec<(usize, &Auction)> {
         let mut listed: Vec<_> = self.auctions.iter().enumerate().collect();
         listed.retain(|(_, auction)| auction.is_listed(refresh));
@@ -151,7 +152,7 @@ impl World {
         listed
     }
 
-    /// The auctions in the list that shows at this time, and its refresh.
+    /// The refresh of the list of ended auctions that the provider shows at this time, and its auctions.
     fn ended(&self, now: i64) -> (i64, impl Iterator<Item = (usize, &Auction)>) {
         let refresh = before(now, LIST_PHASE);
         let is_in = move |sold: i64| refresh - LISTED < sold && sold <= refresh;
@@ -172,7 +173,7 @@ impl World {
         UpstreamResponse::new(ended_auctions::PATH, body.to_string())
     }
 
-    /// The page that shows at this time, with the rows of another one, if it exists.
+    /// The page that the provider shows at this time, if it exists, with the rows of the page `rows_of`.
     fn page(&self, page: usize, rows_of: usize, now: i64) -> Option<UpstreamResponse> {
         let refresh = before(now - self.delays.get(page).unwrap_or(&0), 0);
         let listed = self.listed(refresh);
@@ -220,7 +221,7 @@ impl World {
         }
     }
 
-    /// For each id the prices of its auctions at this time, in hundredths of a coin and from low to high, each with its auction.
+    /// The prices for each id at this time in hundredths of a coin, lowest first, each with its auction.
     fn prices(&self, now: i64) -> BTreeMap<&'static str, BTreeSet<(u64, u128)>> {
         let mut prices = BTreeMap::<_, BTreeSet<_>>::new();
         for (id, auction) in (0..).zip(&self.auctions) {
@@ -236,15 +237,18 @@ impl World {
     }
 }
 
-/// A run that began at a time: what it has found, when it ended, the lists that it read, and the number of requests.
+/// The result of a run.
 struct Ran {
     found: Result<Found, Failure>,
+    /// When the run ended.
     ended: i64,
+    /// When it read each list of ended auctions.
     lists: Vec<i64>,
+    /// The number of requests.
     requests: usize,
 }
 
-/// Runs the recorder from this time on, with this many attempts. A request takes 0.3 s.
+/// Runs the recorder once at this time, with this many attempts. A request takes 0.3 s.
 fn run(
     reading: &mut Reading,
     world: &World,
@@ -290,7 +294,8 @@ fn fine(_: Request) -> Weather {
     Weather::Fine
 }
 
-/// Whether a minute has recorded an auction that was sold two minutes before, and whether it lacks one that was there for as long.
+/// Counts the errors of a minute: lowest auctions that were sold more than two minutes ago, and items without the lowest of the auctions
+/// that have run for more than two minutes.
 fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize; 2] {
     let position =
         |auction: &auctions::AuctionId| usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
@@ -316,7 +321,7 @@ fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize;
     [minute.lowest_auctions.iter().filter(sold).count(), world.prices(now).iter().filter(is_missing).count()]
 }
 
-/// How many of a thousand runs and requests fail, in histories of an hour.
+/// The faults of a history, each in thousandths of its runs or requests.
 #[derive(Debug, Clone, Copy, Default)]
 struct Faults {
     missed_runs: u32,
@@ -327,16 +332,17 @@ struct Faults {
     restarts: u32,
 }
 
-/// What many histories have in sum.
+/// The sums over many histories.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Totals {
     minutes: usize,
+    /// The number of failed runs.
     failed: usize,
-    /// Sold auctions that were shown for more than two minutes, and running ones that were not shown.
+    /// Sold auctions that were still recorded, and running auctions that were not. See `errors`.
     errors: [usize; 2],
 }
 
-/// Runs the recorder through an hour with faults and one without, in which it must learn everything.
+/// Runs the recorder through an hour with faults and an hour without. At the end, it must know every auction and sale.
 fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     const MINUTES: i64 = 60;
     let mut chance = Rng::with_seed(seed);
@@ -397,7 +403,7 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     }
 }
 
-/// Expects the sales of every list that was read, as far as the item makes sense, each once.
+/// Expects each sale of a valid item in the lists that were read, exactly once.
 fn expect_sales(world: &World, recorded: &[RecordedMinute], lists: &[i64]) {
     let sold: BTreeMap<_, _> = lists
         .iter()
@@ -419,7 +425,7 @@ fn sold_auctions_go_and_running_ones_stay_whatever_fails() {
     let none = Faults::default();
     let all =
         Faults { missed_runs: 50, missed_lists: 50, failures: 50, not_found: 50, repeated: 50, restarts: 20 };
-    // The most errors in 40 hours, and the most runs that fail because too much is lost. Without a fault, only a first run lacks auctions.
+    // For each kind of fault, the maximum numbers of errors and of failed runs in 40 hours. Without faults, only a first run may miss auctions.
     for (faults, most, most_failed) in [
         (none, [0, 4], 0),
         (Faults { missed_runs: 50, ..none }, [10, 4], 0),
@@ -469,7 +475,7 @@ fn requests_stay_within_ten_a_minute_whatever_fails() {
     }
 }
 
-/// A house of 60 auctions on three pages, of which runs at a full minute and five seconds see the refresh of that minute.
+/// A house of 60 auctions on three pages. A run five seconds after a full minute sees the refresh of that minute.
 struct Quiet {
     world: World,
     reading: Reading,
@@ -516,7 +522,7 @@ fn a_last_page_that_does_not_exist_ends_the_second_complete_reading() {
     let never = |request| if request == Request::Page(2) { Weather::NotFound } else { Weather::Fine };
     let listed = (1..=20).map(|minute| quiet.listings(minute, never)).collect::<Vec<_>>();
     assert!(listed[..19].iter().all(|listings| *listings == 60), "{listed:?}");
-    // The two pages that are there have 40 others.
+    // The two existing pages have 40 running auctions.
     assert_eq!(listed[19], 40);
 }
 
@@ -593,7 +599,7 @@ fn sales_of_a_run_that_fails_are_those_of_the_next_one() {
     assert!(matches!(quiet.run(MINUTE, no_page).found, Err(Failure::Lost { lost: 1, .. })));
     let sales = quiet.run(2 * MINUTE, fine).found.unwrap().minute.sales.unwrap();
     assert_eq!(sales.list.len(), 1);
-    // Two lists, of which the first one covers a minute.
+    // There are two lists, and the first one covers a minute.
     let covered = sales.until.distance(sales.since);
     assert_eq!(covered, Duration::from_mins(2));
 }
@@ -615,7 +621,7 @@ fn an_empty_house_is_recorded_after_three_minutes() {
     // It opens again, on three pages.
     (0..60).for_each(|number| quiet.world.begin(0, 50 + number, START + 3 * MINUTE + number + 1, 9_000));
     assert_eq!(quiet.listings(4, fine), 60);
-    // One response without rows is no empty house.
+    // A single response without rows does not mean that the house is empty.
     let closed = quiet.world.auctions.split_off(0);
     assert!(quiet.run(5 * MINUTE, fine).found.is_err());
     quiet.world.auctions = closed;

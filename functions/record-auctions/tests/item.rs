@@ -1,4 +1,4 @@
-//! From `item_bytes` to the id and count of an item: examples of every kind, real items, and the bounds.
+//! `item_bytes` give the id and the count of an item: examples of every kind, real items, and the bounds.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ const LIST: u8 = 9;
 const COMPOUND: u8 = 10;
 const END: u8 = 0;
 
-/// The attributes, with the name of the item among them, and its ids or the reason why it has none.
+/// Per line: the attributes and the name of an item, and its ids or the reason why it has no id.
 const EXAMPLES: &str = r#"
 {"id":"HYPERION","timestamp":"6/1/21 9:05 PM"} = HYPERION
 {"id":"HYPERION","timestamp":1577,"enchantments":{"a":1,"b":-1},"attributes":{"lifeline":1}} = HYPERION
@@ -73,7 +73,7 @@ fn compressed(nbt: &[u8]) -> String {
     STANDARD.encode(encoder.finish().unwrap())
 }
 
-/// The NBT of the only item of a list. Its lore has a character that NBT stores as a pair of surrogates.
+/// NBT with one item. Its lore has a character that NBT stores as a surrogate pair.
 fn nbt_of_item(attributes: &Json) -> Vec<u8> {
     let name = attributes["name"].as_str().unwrap_or_default();
     let display = nbt!({"Lore": ["§7A bone: 🦴", "§6§lLEGENDARY"], "Name": name});
@@ -181,7 +181,7 @@ fn text_and_bytes_are_bounded() {
         assert_eq!(reason(&compressed(&nbt[..length])), Some(Reason::Nbt), "{length}");
     }
     assert_eq!(reason(&compressed(&[&nbt[..], &[END]].concat())), Some(Reason::Nbt));
-    // Half of the pair of surrogates in the lore.
+    // Only one half of the surrogate pair in the lore.
     let half = nbt.windows(3).position(|bytes| bytes == [0xed, 0xb6, 0xb4]).unwrap();
     assert_eq!(reason(&compressed(&[&nbt[..half], b"abc", &nbt[half + 3..]].concat())), None);
     for (length, expected) in [(64, None), (65, Some(Reason::Id)), (60_000, Some(Reason::Id))] {
@@ -230,7 +230,7 @@ fn the_ids_are_the_internal_names_of_mods() {
     }
 }
 
-/// The items of all captures in a folder.
+/// The items in all captures of a folder.
 fn captured(folder: &str) -> Vec<Item> {
     let mut items = Vec::new();
     let mut buffers = Buffers::default();
@@ -246,7 +246,7 @@ fn captured(folder: &str) -> Vec<Item> {
 #[test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
 fn every_captured_auction_is_an_item() {
-    // Items, ids, stacks, items with a second id, attribute shards, and those above level 1.
+    // The numbers of items, distinct ids, stacks, items with a second id, attribute shards, and attribute shards above level 1.
     let figures = |items: &[Item]| {
         let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         let count = |is: fn(&&Item) -> bool| items.iter().filter(is).count();

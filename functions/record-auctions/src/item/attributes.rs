@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::nbt::Value;
 use super::reason::Reason;
 
-/// What players add to an item, in the provider's names. Enchantments and the skin in `petInfo` have rules of their own.
+/// The attributes of players' improvements, by the provider's names. Enchantments and the skin in `petInfo` have separate rules.
 const ADDED: [&str; 17] = [
     // The reforge.
     "modifier",
@@ -31,7 +31,7 @@ const ADDED: [&str; 17] = [
     "power_ability_scroll",
 ];
 
-/// An item, and how many of it.
+/// A stack of an item.
 #[derive(Debug)]
 pub(super) struct Stack<'a> {
     pub(super) count: i64,
@@ -39,12 +39,12 @@ pub(super) struct Stack<'a> {
     pub(super) id: &'a str,
     /// The name in the game.
     pub(super) name: Option<Value<'a>>,
-    /// Everything else that the provider knows of it.
+    /// The provider's `ExtraAttributes`, including the id.
     pub(super) attributes: Value<'a>,
 }
 
 impl Stack<'_> {
-    /// Whether nothing has been added to the item. The enchantments of a book are what it is.
+    /// Whether players have added nothing to the item. The enchantments of a book are not an addition.
     pub(super) fn is_clean(&self) -> bool {
         let is_set = |name: &&str| self.attributes.get(name).is_some_and(Value::is_set);
         let has_enchantments = self.id != "ENCHANTED_BOOK" && is_set(&"enchantments");
@@ -62,7 +62,7 @@ struct PetSkin {
     skin: Json,
 }
 
-/// `Value::is_set` for JSON.
+/// The same rule as `Value::is_set`, for JSON.
 fn is_set_in_json(value: &Json) -> bool {
     match value {
         Json::Null => false,
@@ -74,13 +74,13 @@ fn is_set_in_json(value: &Json) -> bool {
     }
 }
 
-/// Returns the only item of these bytes.
+/// Returns the item in these bytes, which must have exactly one.
 pub(super) fn read(nbt: &[u8]) -> Result<Stack<'_>, Reason> {
     let root = Value::root(nbt).ok_or(Reason::Nbt)?;
     stack(root).ok_or(Reason::NotAnItem)
 }
 
-/// Returns the item of the list `i`, which has one.
+/// Returns the only item of the list `i`.
 fn stack(root: Value<'_>) -> Option<Stack<'_>> {
     let item = root.get("i")?.only_element()?;
     let tag = item.get("tag")?;

@@ -1,4 +1,4 @@
-//! From `item_bytes` to NBT: base64 and gzip, both bounded.
+//! Decodes `item_bytes` to NBT: base64, then gzip. Both have a limit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,14 +6,14 @@ use libdeflater::{DecompressionError, Decompressor};
 
 use super::reason::Reason;
 
-/// How many characters `item_bytes` may have. The longest of 11,920 real ones has 2,900. A backpack contains its items, compressed
-/// like this one, so it can be longer by the number of its slots.
+/// The maximum length of `item_bytes`, in characters. The longest of 11,920 real texts has 2,900. A backpack can be longer, because it
+/// contains the compressed items of its slots.
 pub const LONGEST_TEXT: usize = 128 * 1024;
 
-/// How many bytes of NBT they may have. The most of the same items is 3,200, and a backpack has room here for the same reason.
+/// The maximum size of the NBT in bytes. The largest of the same items has 3,200; the limit leaves room for backpacks.
 pub const LARGEST_NBT: usize = 256 * 1024;
 
-/// The memory for decoding, kept from item to item.
+/// The memory for decoding, which all items share.
 pub struct Buffers {
     gzip: Box<[u8]>,
     nbt: Box<[u8]>,
@@ -31,7 +31,7 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// Returns the NBT in this text.
+    /// Decodes the text to NBT.
     pub(super) fn decode(&mut self, text: &str) -> Result<&[u8], Reason> {
         if text.len() > LONGEST_TEXT {
             return Err(Reason::TooLarge);

@@ -1,9 +1,9 @@
-//! The rules that make ids of attributes.
+//! The rules that derive the id of an item from its attributes.
 //!
-//! The names are those of the `NotEnoughUpdates` repository, which most mods use, with the variants that price lists add to
-//! them. Gear with attributes (`ID+ATTRIBUTE;level`) is obsolete since the middle of 2025, and has only its plain id.
+//! Ids are the names of the `NotEnoughUpdates` repository, which most mods use, and the variants that price lists add. Ids of gear with
+//! attributes (`ID+ATTRIBUTE;level`) are obsolete since the middle of 2025; such gear has only its plain id.
 //!
-//! An attribute is read only where it decides. Elsewhere it may have any type: the game changes them now and then.
+//! An attribute is read only if the id depends on it. Otherwise it may have any type, because the game changes types now and then.
 
 use common::request::auction_item_id::AuctionItemId;
 use serde::Deserialize;
@@ -12,17 +12,17 @@ use super::attributes::Stack;
 use super::nbt::Value;
 use super::reason::Reason;
 
-/// The tiers of pets; the id has the position.
+/// The tiers of pets. An id contains the position of the tier in this list.
 const TIERS: [&str; 6] = ["COMMON", "UNCOMMON", "RARE", "EPIC", "LEGENDARY", "MYTHIC"];
 
-/// The part of `petInfo` that decides. A pet that is boosted by an item keeps its tier here.
+/// The fields of `petInfo` that the id depends on. `tier` does not include the boost of an item.
 #[derive(Debug, Deserialize)]
 struct Pet<'a> {
     r#type: &'a str,
     tier: &'a str,
 }
 
-/// Returns the id of an item, and the second id under which it also counts.
+/// Returns the id of an item, and the second id under which it counts, if there is one.
 pub(super) fn ids(stack: &Stack<'_>) -> Result<(AuctionItemId, Option<AuctionItemId>), Reason> {
     let (id, also) = names(stack)?;
     let legal = |id: String| id.to_ascii_uppercase().parse::<AuctionItemId>().map_err(|_| Reason::Id);
@@ -52,7 +52,7 @@ fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
             let year = item.number("new_years_cake").ok().flatten();
             return Ok((cake.to_owned(), year.map(|year| format!("{cake}+{year}"))));
         }
-        // The plain id is for mods that do not know the colors of this hat.
+        // The second id is for mods that do not know the colors of this hat.
         hat if hat.starts_with("BALLOON_HAT_20") || hat.starts_with("CAKE_HAT_20") => {
             let color = item.text("party_hat_color")?.ok_or(Reason::Undecided)?;
             return Ok((format!("{hat}_{color}"), Some(hat.to_owned())));
@@ -60,7 +60,7 @@ fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
         other => {
             // Variants of Minecraft's own items, such as `LOG:2`.
             let id = other.replace(':', "-");
-            // 50 % is the most that a dungeon gives.
+            // 50 % is the highest boost of items from dungeons.
             let is_perfect = item.number("baseStatBoostPercentage") == Ok(Some(50));
             let also = is_perfect.then(|| format!("{id}+PERFECT"));
             return Ok((id, also));
@@ -69,7 +69,7 @@ fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
     Ok((id.ok_or(Reason::Undecided)?, None))
 }
 
-/// The plain id of a pet, and that of its full hundreds of levels.
+/// Returns the plain id of a pet, and from level 100 on the id with its level rounded down to a hundred.
 fn pet(item: Attributes<'_>, name: Option<Value<'_>>) -> Result<(String, Option<String>), Reason> {
     let pet = item.0.get("petInfo").ok_or(Reason::Undecided)?.text_bytes().ok_or(Reason::NotAnItem)?;
     let pet: Pet<'_> = serde_json::from_slice(pet).map_err(|_| Reason::Undecided)?;
@@ -80,8 +80,8 @@ fn pet(item: Attributes<'_>, name: Option<Value<'_>>) -> Result<(String, Option<
     Ok((id, also))
 }
 
-/// The level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The experience does not decide it: the steps depend on the kind
-/// of pet and on a boost of its tier, and new kinds have new steps.
+/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from the experience: the steps
+/// depend on the kind of pet and on a boost of its tier, and new kinds have new steps.
 fn level(name: &[u8]) -> Option<u32> {
     let name = String::from_utf8_lossy(name);
     name.split_once("[Lvl ")?.1.split_once(']')?.0.parse().ok()
@@ -100,7 +100,7 @@ fn potion(item: Attributes<'_>) -> Result<Option<String>, Reason> {
     Ok(Some(kind.map_or_else(|| "WATER_BOTTLE".to_owned(), |kind| format!("POTION_{kind}"))))
 }
 
-/// The attributes of an item. One that decides must have its type, if it is there.
+/// The attributes of an item. Reading one fails if it has another type than expected.
 #[derive(Clone, Copy)]
 struct Attributes<'a>(Value<'a>);
 
@@ -114,7 +114,7 @@ impl<'a> Attributes<'a> {
         self.0.get(name).map(|value| number(value).ok_or(Reason::NotAnItem)).transpose()
     }
 
-    /// Returns the name and level in a compound, if it has one and only one.
+    /// Returns the name and level in a compound if it has exactly one entry.
     fn only(self, name: &str) -> Result<Option<(&'a str, u32)>, Reason> {
         let Some(levels) = self.0.get(name) else { return Ok(None) };
         let mut levels = levels.entries().ok_or(Reason::NotAnItem)?;

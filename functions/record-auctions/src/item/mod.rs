@@ -1,6 +1,7 @@
-//! The item of an auction: which one it is, and how many of it. The provider sends both only inside of `item_bytes`.
+//! The item of an auction: its id and its count. The provider sends both only inside `item_bytes`.
 //!
-//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` knows what players add, and `id` has the rules.
+//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` tells whether players have improved the item, and `id` has the
+//! rules for ids.
 
 mod attributes;
 mod blob;
@@ -18,21 +19,21 @@ pub use self::reason::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Its id, the internal name that mods use.
+    /// Its id: the internal name that mods use.
     pub id: AuctionItemId,
     /// A second id under which it also counts, such as `SHEEP;4+100` for a pet of level 100.
     pub also: Option<AuctionItemId>,
-    /// How many pieces the auction sells. Its price is for all of them.
+    /// The number of pieces in the stack. The price of an auction is for all of them.
     pub count: NonZeroU32,
-    /// Whether it is clean: without enchantments, a reforge, stars, a recombobulator, gems, books and a skin. A price list can tell its price from
-    /// that of copies that players have improved.
+    /// Whether players have added nothing: no enchantment, reforge, star, recombobulator, gem, book or skin. Improved items have other
+    /// prices.
     pub clean: bool,
 }
 
 /// Returns the item in the `item_bytes` of an auction.
 ///
 /// # Errors
-/// If the text is not an item, or the rules give it no id.
+/// If the text is not exactly one item, or its attributes determine no id.
 pub fn read(item_bytes: &str, buffers: &mut Buffers) -> Result<Item, Reason> {
     let stack = attributes::read(buffers.decode(item_bytes)?)?;
     let count = u32::try_from(stack.count).ok().and_then(NonZeroU32::new).ok_or(Reason::Count)?;

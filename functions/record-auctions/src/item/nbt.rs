@@ -1,16 +1,16 @@
-//! NBT that stays where it is: a value is found by its name, and read only if it decides something. So a value of an unexpected type
-//! matters to nothing else. Recursion has a limit, and no length is trusted.
+//! Reads NBT without building a tree. A value is found by its name, and only the values that a rule needs are read, so a value of an
+//! unexpected type does not affect the others. Nesting has a limit, and every length is checked against the bytes.
 
-/// How deep compounds and lists may nest. Real items nest 8 deep.
+/// The maximum depth of nested compounds and lists. Real items have a depth of 8.
 pub const DEEPEST: usize = 32;
 
-// The types of NBT that a rule here is about.
+// The types of NBT values.
 const END: u8 = 0;
 const TEXT: u8 = 8;
 const LIST: u8 = 9;
 const COMPOUND: u8 = 10;
 
-/// A value: its type, and its bytes, which are complete.
+/// A complete value: its type and its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value<'a> {
     kind: u8,
@@ -18,7 +18,7 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Returns the compound in these bytes; `None` if they are not one compound with a name, and nothing after it.
+    /// Returns the compound in these bytes. `None` unless they are one compound with a name, and nothing follows it.
     pub(super) fn root(nbt: &'a [u8]) -> Option<Self> {
         let mut rest = nbt;
         let kind = *rest.split_off_first()?;
@@ -28,7 +28,7 @@ impl<'a> Value<'a> {
         (kind == COMPOUND && rest.is_empty()).then_some(Self { kind, bytes })
     }
 
-    /// Returns the names and values of a compound; `None` if it is another value.
+    /// Returns the names and values of a compound; `None` for other types.
     pub(super) fn entries(self) -> Option<impl Iterator<Item = (&'a [u8], Self)>> {
         let mut rest = self.bytes;
         let entries = std::iter::from_fn(move || {
@@ -39,24 +39,24 @@ impl<'a> Value<'a> {
         (self.kind == COMPOUND).then_some(entries)
     }
 
-    /// Returns the value of this name in a compound.
+    /// Returns the value with this name in a compound.
     pub(super) fn get(self, name: &str) -> Option<Self> {
         self.entries()?.find(|(other, _)| *other == name.as_bytes()).map(|(_, value)| value)
     }
 
-    /// Returns the element of a list that has no others.
+    /// Returns the element of a list that has exactly one.
     pub(super) fn only_element(self) -> Option<Self> {
         let mut rest = self.bytes;
         let kind = *rest.split_off_first().filter(|_| self.kind == LIST)?;
         if length(&mut rest)? == 1 { complete(&mut rest, kind) } else { None }
     }
 
-    /// Returns the bytes of a text. They are not UTF-8 if it has characters beyond U+FFFF, which are surrogate pairs in NBT.
+    /// Returns the bytes of a text. They are not UTF-8 if the text has characters beyond U+FFFF, which NBT stores as surrogate pairs.
     pub(super) fn text_bytes(self) -> Option<&'a [u8]> {
         self.bytes.get(2..).filter(|_| self.kind == TEXT)
     }
 
-    /// Returns a text without such characters.
+    /// Returns a text; `None` if its bytes are not UTF-8.
     pub(super) fn text(self) -> Option<&'a str> {
         str::from_utf8(self.text_bytes()?).ok()
     }
@@ -77,9 +77,9 @@ impl<'a> Value<'a> {
     pub(super) fn is_set(self) -> bool {
         match self.kind {
             COMPOUND => self.entries().is_some_and(|mut entries| entries.any(|(_, value)| value.is_set())),
-            // Behind the type of its elements is their number.
+            // The first byte is the type of the elements; their number follows.
             LIST => self.bytes.iter().skip(1).any(|byte| *byte != 0),
-            // Texts and arrays also begin with their length.
+            // An empty text or array has the length 0, with which it begins.
             _ => self.bytes.iter().any(|byte| *byte != 0),
         }
     }
@@ -92,7 +92,7 @@ fn complete<'a>(rest: &mut &'a [u8], kind: u8) -> Option<Value<'a>> {
     bytes.get(..bytes.len() - rest.len()).map(|bytes| Value { kind, bytes })
 }
 
-/// Skips a value of this type. `None` if it is incomplete, or nests deeper than `depth`.
+/// Skips a value of this type. `None` if it is incomplete or nested deeper than `depth`.
 fn skip(rest: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
     let size = match kind {
         1 => 1,

@@ -1,30 +1,30 @@
-//! Why an auction is left out.
+//! Why `item_bytes` have no id.
 
-/// Why `item_bytes` have no id.
+/// The auction is left out for this reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Reason {
-    /// The text or its NBT is longer than that of any item.
+    /// The text or its NBT exceeds its limit.
     #[error("it is too large")]
     TooLarge,
     /// The text is not gzip in base64.
     #[error("it is not gzip in base64")]
     Encoding,
-    /// The decompressed bytes are not NBT, or nest too deep.
+    /// The decompressed bytes are not NBT, or are nested too deep.
     #[error("it is not valid NBT")]
     Nbt,
-    /// The NBT is not one item with an id, or a field that decides has another type.
+    /// The NBT is not one item with an id, or an attribute that the id depends on has another type.
     #[error("it is not one item with an id")]
     NotAnItem,
-    /// The stack has no pieces.
+    /// The count is 0 or negative.
     #[error("its count is not positive")]
     Count,
-    /// The attributes that the id is made of are missing or make no sense.
+    /// The attributes that the id depends on are missing or invalid.
     #[error("its attributes do not decide which item it is")]
     Undecided,
-    /// It is a book of no or several enchantments, which have no name of their own.
-    #[error("it is a book of no or several enchantments")]
+    /// It is a book without exactly one enchantment. Such books have no id.
+    #[error("it is a book without exactly one enchantment")]
     Book,
-    /// The id is too long or has other characters than ids have.
+    /// The id is too long or contains a character that ids cannot have.
     #[error("its id is not legal")]
     Id,
 }
