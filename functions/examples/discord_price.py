@@ -1,4 +1,4 @@
-"""The Discord command `/price ITEM`: what an item costs in the bazaar, or at least in auctions.
+"""The Discord command `/price ITEM`: the price of an item in the bazaar, or else in auctions.
 
     pip install discord.py
     BASE_URL=… API_KEY=… DISCORD_TOKEN=… python discord_price.py
@@ -13,7 +13,7 @@ import urllib.request
 
 
 def get(path, **query):
-    """The data of a response. Raises HTTPError."""
+    """Returns the data of a response. Raises HTTPError."""
     url = f"{os.environ['BASE_URL']}{path}?{urllib.parse.urlencode(query)}"
     request = urllib.request.Request(url, headers={"X-API-Key": os.environ["API_KEY"]})
     with urllib.request.urlopen(request, timeout=15) as response:
@@ -21,7 +21,7 @@ def get(path, **query):
 
 
 def price(item):
-    """The reply to `/price ITEM`, where ITEM is an id such as `COAL`, `INK_SACK:3` or `GOLDEN_DRAGON;4`."""
+    """Returns the reply to `/price ITEM`. ITEM is an id such as `COAL`, `INK_SACK:3` or `GOLDEN_DRAGON;4`."""
     item = item.strip().upper().replace(" ", "_")
     try:
         product = get("/v1/bazaar", mode="items", ids=item)["items"]
@@ -32,7 +32,7 @@ def price(item):
             return f"**{item}** costs {auction[0]['lowest']:,.0f} coins in auctions; {auction[0]['listings']} are listed."
         return f"**{item}** is neither in the bazaar nor in auctions."
     except urllib.error.HTTPError as error:
-        # The message is for people.
+        # The API's error messages are written for people.
         return json.load(error)["error"]["message"]
 
 
@@ -42,7 +42,7 @@ def main():
     client = discord.Client(intents=discord.Intents.default())
     tree = discord.app_commands.CommandTree(client)
 
-    @tree.command(name="price", description="What an item costs")
+    @tree.command(name="price", description="The price of an item")
     async def command(interaction: discord.Interaction, item: str):
         await interaction.response.send_message(await asyncio.to_thread(price, item))
 

@@ -1,4 +1,4 @@
-"""An MCP server: language models ask for items, prices, history, sales, the mayor, fire sales and flips.
+"""An MCP server: language models can ask for items, prices, history, sales, the mayor, fire sales and flips.
 
     pip install mcp
     BASE_URL=… API_KEY=… python mcp_server.py
@@ -36,7 +36,7 @@ catalogue: tuple[float, list[dict[str, Any]]] = (0.0, [])
 
 
 def get(path: str, **parameters: Any) -> Any:
-    """Returns the data of a response. An error of the API says what to do, so the model reads it."""
+    """Returns the data of a response. The API's error messages say what to do, so they are passed on to the model."""
     query = urllib.parse.urlencode({name: value for name, value in parameters.items() if value is not None})
     request = urllib.request.Request(f"{BASE_URL}{path}?{query}", headers={"X-API-Key": API_KEY})
     try:
@@ -46,12 +46,12 @@ def get(path: str, **parameters: Any) -> Any:
         try:
             message = json.load(error)["error"]["message"]
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
-            message = "Its body is not the API's. Check BASE_URL."
+            message = "The body is not a response of the API. Check BASE_URL."
         wait = error.headers.get("Retry-After")
         after = f" Try again after {wait} seconds." if wait else ""
         raise ToolError(f"The API responded {error.code}: {message}{after}") from None
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException) as error:
-        # The texts of such errors can contain headers.
+        # The text of such an error can contain headers, and so the key.
         raise ToolError(f"The API did not respond ({type(error).__name__}). Check BASE_URL, or try again later.") from None
 
 
@@ -73,7 +73,7 @@ def items() -> list[dict[str, Any]]:
 
 @server.tool()
 def search_items(name: Annotated[str, Field(pattern=r"\S", description="Words of the name or the id")], limit: Count = 20) -> dict[str, Any]:
-    """Finds items whose name or id has all words. Items with a price come first, short names before long ones."""
+    """Finds items whose name or id contains all words. Items with a price come first, then short names before long ones."""
     words = name.lower().replace("_", " ").split()
 
     def text(item: dict[str, Any]) -> str:
@@ -86,7 +86,7 @@ def search_items(name: Annotated[str, Field(pattern=r"\S", description="Words of
 
 @server.tool()
 def prices(id: ItemId) -> dict[str, Any]:
-    """Returns the present prices of an item in both markets: best orders and averages in the bazaar, lowest prices and averages of a day in auctions."""
+    """Returns the current prices of an item in both markets: averages of the best orders in the bazaar; lowest prices and daily averages in auctions."""
     found = {
         "bazaar": get("/v1/bazaar", mode="items", ids=id)["items"],
         "auctions": get("/v1/auctions/prices", ids=id)["items"],
@@ -101,26 +101,26 @@ def prices(id: ItemId) -> dict[str, Any]:
 def price_history(
     id: ItemId, market: Literal["bazaar", "auctions"], interval: Literal["1h", "1d"] = "1d", limit: Count = 30
 ) -> dict[str, Any]:
-    """Returns the candles of an item, oldest first: how its price moved in each hour or day."""
+    """Returns the candles of an item, oldest first: its prices in each hour or day."""
     name = "item_id" if market == "bazaar" else "id"
     return get(f"/v1/{market}/candles", interval=interval, limit=limit, **{name: id})
 
 
 @server.tool()
 def recent_sales(id: ItemId, limit: Annotated[int, Field(ge=1, le=500)] = 50) -> dict[str, Any]:
-    """Returns the last sales of an item in auctions, newest first. `clean` items have no upgrades; prices are those of one item."""
+    """Returns the last sales of an item in auctions, newest first. `clean` items have no upgrades. Prices are for one item."""
     return get("/v1/auctions/sales", id=id, limit=limit)
 
 
 @server.tool()
 def mayor_and_election() -> dict[str, Any]:
-    """Returns the mayor with the perks, and the votes of the present election."""
+    """Returns the mayor with the perks, and the votes of the open election."""
     return get("/v1/mayor")
 
 
 @server.tool()
 def fire_sales() -> dict[str, Any]:
-    """Returns the fire sales that run or are announced: a limited number of cosmetic items for gems."""
+    """Returns running and announced fire sales: cosmetic items for gems, in limited numbers."""
     return get("/v1/fire-sales")
 
 
@@ -128,7 +128,7 @@ def fire_sales() -> dict[str, Any]:
 def flips(
     min_price: Annotated[int, Field(ge=0, le=10**12)] = 50_000, min_volume: Annotated[int, Field(ge=0, le=10**12)] = 10_000, limit: Count = 10
 ) -> dict[str, Any]:
-    """Returns products of the bazaar with the widest spread between buy orders and sell offers, of at least this price and volume."""
+    """Returns the bazaar products with the widest spread between buy orders and sell offers, with at least this price and volume."""
     return get("/v1/bazaar", mode="flips", min_price=min_price, min_volume=min_volume, limit=limit)
 
 

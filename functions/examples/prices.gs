@@ -1,10 +1,10 @@
-// Writes the current prices into a Google sheet "Prices": column A has ids from row 2 on, and the script fills in the columns B to D.
+// Writes current prices into a Google sheet "Prices". Column A has the ids, from row 2 on; the script fills in columns B to D.
 // Set the script properties BASE_URL and API_KEY, and a trigger that runs `refreshPrices` every ten minutes.
 
-/** At most this many ids per request. */
+/** The maximum number of ids per request. */
 const MOST_IDS = 100;
 
-/** The data of a response. */
+/** Returns the data of a response. */
 function getData(path) {
   const properties = PropertiesService.getScriptProperties();
   const response = UrlFetchApp.fetch(properties.getProperty("BASE_URL") + path, {
@@ -16,7 +16,7 @@ function getData(path) {
   return body.data;
 }
 
-/** The entries of the items with these ids, by id. */
+/** Returns the items with these ids, by id. */
 function itemsById(path, ids) {
   const items = {};
   for (let start = 0; start < ids.length; start += MOST_IDS) {
@@ -26,7 +26,7 @@ function itemsById(path, ids) {
   return items;
 }
 
-/** Fills in the prices: sell price and buy price of the bazaar, lowest price in auctions. */
+/** Fills in the prices: sell price and buy price in the bazaar, and lowest price in auctions. */
 function refreshPrices() {
   const sheet = SpreadsheetApp.getActiveSpreadsheet().getSheetByName("Prices");
   const rows = sheet.getLastRow() - 1;

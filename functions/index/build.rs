@@ -1,5 +1,5 @@
-//! Writes the OpenAPI document without the white space that makes the checked-in file readable: anyone can request it without
-//! a key, so every byte costs. Writes the texts as JSON strings, as a proxy response carries them.
+//! Writes the OpenAPI document without the white space of the checked-in file: anyone can request it without a key, so every
+//! byte costs. Writes the texts as JSON strings, which proxy responses contain.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
     fs::write(folder.join(DOCUMENT), without_white_space(&fs::read_to_string(DOCUMENT)?))
 }
 
-/// The JSON document without white space outside of its strings.
+/// Returns the JSON document without white space outside strings.
 fn without_white_space(json: &str) -> String {
     let (mut in_string, mut escaped) = (false, false);
     let is_kept = |character: &char| {

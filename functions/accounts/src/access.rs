@@ -82,7 +82,6 @@ impl Access {
     }
 }
 
-/// The time at which a command runs.
 pub(crate) fn now() -> UnixSeconds {
     UnixMilliseconds::of_system_clock().into()
 }

@@ -22,7 +22,6 @@ const ATTEMPTS: u32 = 6;
 const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
 const MAX_BACKOFF: Duration = Duration::from_secs(4);
 
-/// Why a request to AWS failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{service} failed at {operation}: {cause}")]
 pub struct AwsError {

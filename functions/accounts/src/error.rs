@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::aws::AwsError;
 
-/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]

@@ -34,7 +34,7 @@ pub(crate) struct Order<'a> {
     pub(crate) request: Option<&'a Label>,
 }
 
-/// Issues a key with the account and label of the key `id`, which stays valid for `grace_seconds`.
+/// Issues a new key with the account and label of the key `id`. The old key stays valid for `grace_seconds`.
 pub(crate) async fn replace(
     access: &Access,
     id: &KeyId,

@@ -42,7 +42,6 @@ use self::response::{Reply, Response};
 pub use self::rows::{AccountRow, ExportedRows, GatewayTally, Imported, KeyRow, Row};
 pub use self::view::{AccountView, AccountWithKeys, IssuedKey, KeyView, Keys, Note, State};
 
-/// The function's name.
 const NAME: &str = "accounts";
 
 /// The field of an event with the caller's request id. All other fields belong to the command.
@@ -80,7 +79,7 @@ impl Accounts {
         let mut line = Line::default();
         let run = async {
             let Value::Object(mut fields) = event.payload else {
-                return Err(Error::InvalidCommand("an event is an object".to_owned()));
+                return Err(Error::InvalidCommand("the event must be an object".to_owned()));
             };
             let request = fields.remove(REQUEST_ID);
             let name = fields.get("command").and_then(Value::as_str).map(str::to_owned);

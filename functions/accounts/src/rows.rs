@@ -23,7 +23,6 @@ pub enum Row {
     Key(KeyRow),
 }
 
-/// An account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountRow {
@@ -33,7 +32,6 @@ pub struct AccountRow {
     pub paid_until: UnixSeconds,
 }
 
-/// A key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyRow {
@@ -99,7 +97,7 @@ impl From<AccessRow> for Row {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ExportedRows {
     pub rows: Vec<Row>,
-    /// An error for each corrupt row. `rows` does not have these rows.
+    /// The errors of corrupt rows, which `rows` leaves out.
     pub corrupt: Vec<String>,
     /// `after` of the next page; `None` at the end.
     pub next: Option<String>,
@@ -222,7 +220,7 @@ async fn other_with_label(
         return Ok(None);
     }
     let listed = access.keys_of(&key.account).await?.into_iter().filter(is_other).map(|other| other.id());
-    // The index may list an outdated key, and may not list a new one.
+    // The index may have an old version of a key, and may lack a new key.
     for id in others.iter().cloned().chain(listed) {
         let current = tables::access::key(access.table(), &id).await?;
         if current.as_ref().is_some_and(is_other) {

@@ -60,7 +60,6 @@ pub(crate) fn reason(decision: &Decision) -> Option<String> {
     }
 }
 
-/// An account with its keys.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AccountWithKeys {
     #[serde(flatten)]

@@ -20,7 +20,7 @@ use self::snapshot::{AveragePrices, Snapshot};
 #[derive(Debug)]
 pub struct AuctionsAverages {
     table: Table,
-    /// By the name of the window.
+    /// The snapshots, by the name of the window.
     snapshots: Cache<&'static str, Arc<Snapshot>>,
 }
 

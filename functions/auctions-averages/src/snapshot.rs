@@ -1,4 +1,4 @@
-//! The averages of one window, which serve all requests until the next hour.
+//! The averages of one window. They serve all requests until the next hour.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tables::auctions::{Average, AverageSales, Averages, Coins, select};
 pub(crate) struct AveragePrices<'a> {
     /// The requested window.
     window: &'static str,
-    /// The end of the window: that of the last complete hour.
+    /// The end of the window: the end of the last complete hour.
     until: UnixSeconds,
     /// The number of items.
     count: usize,
@@ -30,34 +30,34 @@ pub(crate) struct AveragePrices<'a> {
     unknown: Option<Vec<&'a str>>,
 }
 
-/// The average prices of an item in the window, in coins, exact to 0.01 and those of one item also if stacks are sold.
+/// The average prices of an item in the window, in coins, exact to 0.01. All prices are for one item, also of sold stacks.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsItemAverages")]
 struct ItemAverages<'a> {
     /// The item's id.
     id: &'a str,
-    /// The average of the lowest buy-it-now prices at the ends of the hours; hours in which the item was not listed do not count. Null if
-    /// it was never listed.
+    /// The average of the lowest buy-it-now prices at the end of each hour. Ignores hours in which the item was not listed; null if it was
+    /// never listed.
     lowest: Option<f64>,
-    /// The sum of the prices divided by the number of items, buy-it-now and by bids; null without a sale.
+    /// The sum of the prices of all sales divided by `sold`; null without a sale.
     sale: Option<f64>,
-    /// The median price of the sales; null without a sale. A few sales of improved copies move `sale` a lot, and this hardly.
+    /// The median price of the sales; null without a sale. Unlike `sale`, it hardly changes with a few sales of improved copies.
     sale_median: Option<f64>,
-    /// The number of sales.
+    /// The number of sales, buy-it-now and by bids.
     sales: u32,
     /// The number of items that were sold.
     sold: u64,
-    /// The number of minutes of the window whose sales are known, the same for all items.
+    /// The number of minutes in the window with known sales; the same for all items.
     minutes: u32,
-    /// Only with `ids`: those of clean copies.
+    /// Only with `ids`: the sales of clean copies.
     #[serde(flatten)]
     clean: Option<Clean>,
 }
 
-/// The sales of clean copies: without a reforge, stars, a recombobulator, gems, books and a skin.
+/// The sales of clean copies: without enchantments, a reforge, stars, a recombobulator, gems, books or a skin.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Clean {
-    /// Only with `ids`: the same as `sale`, of clean copies; null without such a sale.
+    /// Only with `ids`: `sale` of clean copies; null without such a sale.
     sale_clean: Option<f64>,
     /// Only with `ids`: the number of sales of clean copies.
     sales_clean: u32,
@@ -116,7 +116,7 @@ impl Snapshot {
         Ok(Self { window, averages, all: Arc::new(all) })
     }
 
-    /// Returns the data of the response: all items, or those with these ids.
+    /// Returns the data of the response: all items, or only the items with these ids.
     ///
     /// # Errors
     /// If the averages cannot be written as JSON.
@@ -149,10 +149,10 @@ impl Weight for Snapshot {
 mod tests {
     use super::*;
 
-    /// What a stage cache stores at most.
+    /// The largest response that a stage cache stores, in bytes.
     const STAGE_CACHE: usize = 1_048_576;
 
-    /// The bytes of the response with this many items. Of thirteen, ten were sold.
+    /// The size of the response with this many items in bytes. Ten of every thirteen items were sold.
     fn bytes(items: u32) -> usize {
         let price = Coins::of_hundredths(987_654_321);
         let item = |number: u32| {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_response_with_all_items_fits_into_the_stage_cache() {
         assert!((750_000..900_000).contains(&bytes(6_500)), "{}", bytes(6_500));
-        // functions/README.md says so.
+        // The limit that functions/README.md states.
         assert!(
             bytes(8_000) < STAGE_CACHE && STAGE_CACHE < bytes(8_500),
             "{} and {}",

@@ -1,4 +1,4 @@
-//! `GET /v1/auctions/candles`: how the lowest price of an item in auctions moved during hours or days, and for how much it was sold.
+//! `GET /v1/auctions/candles`: the lowest prices of an item in auctions during hours or days, and the prices of its sales.
 
 use common::description::{Describe, Description};
 use common::error::ApiError;
@@ -24,14 +24,14 @@ struct CandlePage<'a> {
     interval: &'static str,
     /// The number of candles.
     count: usize,
-    /// The candles, oldest first. An interval in which the item was neither listed nor sold has none.
+    /// The candles, oldest first. Intervals in which the item was neither listed nor sold have no candle.
     candles: Vec<PageEntry>,
     /// The `before` of the next page, which is older; null if there are no older candles. A page can be short or empty before the last one.
     next_before: Option<UnixSeconds>,
 }
 
-/// The prices of an item during one interval, in coins, exact to 0.01 and those of one item also if stacks are sold. A `lowest_` price is
-/// null if the item was not listed, and a `sale_` price if it was not sold.
+/// The prices of an item during one interval, in coins, exact to 0.01. All prices are for one item, also of stacks. `lowest_` prices are
+/// null if the item was not listed, and `sale_` prices if it was not sold.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsCandle")]
 struct PageEntry {
@@ -40,7 +40,7 @@ struct PageEntry {
     /// The prices.
     #[serde(flatten)]
     fields: CandleFields,
-    /// Whether the candle is complete. Otherwise the day is under way, or not built yet but made of its hours.
+    /// Whether the candle is complete. If not, the day has not ended or its candle is not built yet, and the candle consists of hours.
     complete: bool,
 }
 
@@ -50,7 +50,6 @@ impl From<PagedCandle<Candle>> for PageEntry {
     }
 }
 
-/// The pages of the route.
 #[derive(Debug)]
 pub struct AuctionsCandles;
 

@@ -18,7 +18,7 @@ use tables::{ResponseError, Table};
 
 use self::snapshot::{LowestPrices, Snapshot};
 
-/// The error of prices that are too old to be served, or that were never recorded.
+/// The error if prices are too old to be served, or were never recorded.
 fn not_recorded() -> ApiError {
     ApiError::internal("no run of record-auctions has succeeded for ten minutes")
 }
@@ -56,7 +56,7 @@ impl Handler for AuctionsPrices {
             Ok::<_, ResponseError>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
         };
         let lookup = self.snapshot.get((), invocation, fetch).await?;
-        // What the cache keeps when refreshes fail is not served for longer than what is recorded.
+        // The limit for the age of recorded prices also holds for stale ones from the cache.
         if !lookup.value.is_recent(now) {
             return Err(not_recorded());
         }

@@ -1,4 +1,4 @@
-//! One recorded minute of prices, which serves all requests.
+//! The prices of one recorded minute, which serve all requests.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use tables::auctions::{Coins, LONGEST_AGE, Price, Prices, select};
 #[schemars(rename = "AuctionsPrices")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LowestPrices<'a> {
-    /// When the provider generated the auctions that the prices are from, in Unix milliseconds.
+    /// When the provider refreshed the auctions with these prices, in Unix milliseconds.
     last_updated: i64,
     /// The number of items.
     count: usize,
-    /// The items that are listed: with `ids` in the order of the request, otherwise sorted by id.
+    /// The listed items: with `ids` in the order of the request, otherwise sorted by id.
     items: Vec<ItemPrices<'a>>,
     /// Only with `ids`: the ids in the request that are not listed, in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ pub(crate) struct LowestPrices<'a> {
     unknown: Option<Vec<&'a str>>,
 }
 
-/// The prices of an item in its running buy-it-now auctions: those of one item, also if stacks are sold.
+/// The prices of an item in its running buy-it-now auctions. All prices are for one item, also of stacks.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsItemPrices")]
 struct ItemPrices<'a> {
@@ -36,17 +36,17 @@ struct ItemPrices<'a> {
     id: &'a str,
     /// The lowest price in coins, exact to 0.01.
     lowest: f64,
-    /// The second lowest price in coins, exact to 0.01; null if there is only one auction. A large distance shows an outlier.
+    /// The second lowest price in coins, exact to 0.01; null if there is only one auction. If it is much higher, `lowest` is probably an outlier.
     second: Option<f64>,
     /// The number of running buy-it-now auctions. A stack counts once.
     listings: u32,
-    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if it is not known. In the game, `/viewauction` opens it.
+    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if unknown. In the game, `/viewauction` opens it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip_serializing_if = "Option::is_none", with = "Option<String>")]
     auction: Option<LowestAuction>,
 }
 
-/// The id of an auction; null if it is not known.
+/// The id of an auction; null if it is unknown.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 struct LowestAuction(Option<String>);
@@ -64,7 +64,7 @@ pub(crate) struct Snapshot {
     last_updated: UnixMilliseconds,
     /// Sorted by id.
     prices: Prices,
-    /// The auctions of the lowest prices, in the order of the prices, as far as they are known.
+    /// The auctions of the lowest prices, in the order of `prices`; empty if they are unknown.
     lowest: Vec<AuctionId>,
     /// The data of the response with all items, which most clients request.
     all: Arc<Document>,
@@ -88,12 +88,12 @@ impl Snapshot {
         Ok(Self { recorded_at, last_updated, prices, lowest, all: Arc::new(all) })
     }
 
-    /// Whether it may still be served at the time `now`.
+    /// Whether the snapshot may still be served at the time `now`.
     pub(crate) fn is_recent(&self, now: UnixSeconds) -> bool {
         now.get().abs_diff(self.recorded_at.get()) <= LONGEST_AGE.as_secs()
     }
 
-    /// Returns the data of the response: all items, or those with these ids.
+    /// Returns the data of the response: all items, or only the items with these ids.
     ///
     /// # Errors
     /// If the prices cannot be written as JSON.
@@ -123,7 +123,7 @@ mod tests {
 
     const MINUTE: UnixSeconds = UnixSeconds::new(1_777_388_580);
 
-    /// As many items as are sold today, with the longest ids and prices that there can be.
+    /// As many items as are listed today, with the longest possible ids and prices.
     fn largest() -> Prices {
         let highest = Coins::of_hundredths(199_999_999_999);
         let price = Price { lowest: highest, second: Some(highest), listings: 65_000 };

@@ -1,4 +1,4 @@
-//! `GET /v1/auctions/sales`: for how much an item was sold in auctions, sale by sale.
+//! `GET /v1/auctions/sales`: the single sales of an item in auctions, with their prices.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ struct SalesPage<'a> {
     id: &'a str,
     /// The number of sales.
     count: usize,
-    /// The sales, newest first. Sales of the same millisecond are always on the same page, so a page can have more than `limit`.
+    /// The sales, newest first. Sales in the same millisecond are always on one page, so a page can have more than `limit`.
     sales: Vec<ItemSale>,
     /// The `before` of the next page, which is older; null if there are no older sales. A page can be short or empty before the last one.
     next_before: Option<UnixMilliseconds>,
@@ -67,11 +67,10 @@ impl From<SoldItem> for ItemSale {
     }
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct AuctionsSales {
     table: Table,
-    /// By item, end and limit. Without an end, the page ends now.
+    /// The pages by item, end and limit. Without an end, a page ends now.
     pages: Cache<(AuctionItemId, Option<UnixMilliseconds>, usize), Arc<Document>>,
 }
 

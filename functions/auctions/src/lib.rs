@@ -21,7 +21,7 @@ use serde::Serialize;
 /// Room for about twenty of some sixty pages.
 const CACHE_BYTES: usize = 24 * 1024 * 1024;
 
-/// A page of the running auctions. Every page is a snapshot of its own, so `totalPages` may differ from page to page.
+/// A page of the running auctions. The provider refreshes each page separately, so `totalPages` may differ between pages.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsPage")]
 #[serde(rename_all = "camelCase")]
@@ -38,7 +38,7 @@ struct RunningAuctions<'a> {
     auctions: Vec<Auction<'a>>,
 }
 
-/// Returns the data of a response, made of the provider's response for the page `requested`.
+/// Returns the data of a response for the page `requested`, from the provider's response.
 ///
 /// # Errors
 /// If the provider's response is invalid.
@@ -51,7 +51,7 @@ pub fn shape(requested: PageNumber, response: &UpstreamResponse) -> Result<Cache
     Ok(CachedPage { document: Arc::new(document), total_pages, refresh: Refresh::at(last_updated) })
 }
 
-/// The data of a page, how many pages there were, and when the provider refreshed it.
+/// The data of a page, the number of pages, and the provider's refresh.
 #[derive(Debug, Clone)]
 pub struct CachedPage {
     document: Arc<Document>,
@@ -74,7 +74,7 @@ pub struct Auctions {
 }
 
 impl Auctions {
-    /// Whether page 0 or the page itself, if they are cached, say that the page exists.
+    /// Whether page 0 or the page itself is cached and shows that the page exists.
     fn is_known(&self, page: PageNumber, now: UnixMilliseconds) -> bool {
         [page, PageNumber::default()].iter().any(|cached| {
             let kept = self.pages.kept(cached, now).and_then(|kept| kept.value);
@@ -100,7 +100,7 @@ impl Handler for Auctions {
         let page: PageNumber = request.parameter("page")?;
         let invocation = request.invocation();
         let now = invocation.now();
-        // While it refreshes, the provider responds with 404 to pages that exist.
+        // During a refresh, the provider responds with 404 to some existing pages.
         let is_known = self.is_known(page, now);
         let fetch = async || {
             let response = auctions::fetch(&self.upstream, invocation, page, is_known).await?;

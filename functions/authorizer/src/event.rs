@@ -1,4 +1,4 @@
-//! The gateway's event: a request whose key the authorizer checks.
+//! The gateway's event: a request with the key that the authorizer checks.
 
 use std::collections::HashMap;
 
@@ -26,8 +26,8 @@ impl AuthorizerEvent {
         self.request_context.time()
     }
 
-    /// Returns the value of the header. `None` if it is absent or repeats: the gateway caches the response under one of the
-    /// values, which may not be the one that was checked.
+    /// Returns the value of the header. `None` if the header is absent or repeats: the gateway caches the response under one
+    /// value, and the authorizer might check another.
     pub(crate) fn key(&self) -> Option<&str> {
         let lists = self.multi_value_headers.iter().flatten().filter(|(name, _)| is_header(name));
         let mut values: Vec<&String> = lists.flat_map(|(_, values)| values).collect();
@@ -41,7 +41,7 @@ impl AuthorizerEvent {
         }
     }
 
-    /// Returns the resource of the policy: every route of the stage, because the gateway caches one policy for all of them.
+    /// Returns the resource of the policy: every route of the stage, because the gateway caches one policy for all routes.
     /// `None` if the ARN is invalid.
     pub(crate) fn whole_stage(&self) -> Option<String> {
         // arn:aws:execute-api:REGION:ACCOUNT:API/STAGE/METHOD/PATH

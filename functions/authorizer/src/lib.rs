@@ -1,7 +1,7 @@
-//! The Lambda authorizer (type REQUEST) of the gateway: decides whether a request with this API key is allowed.
+//! The Lambda authorizer (type REQUEST) of the gateway. It decides whether a request with an API key is allowed.
 //!
-//! It returns a policy that allows or denies. For a bad key, the invocation fails with exactly `Unauthorized`, which the
-//! gateway turns into a 401. Every other failure becomes a 500: an outage never lets a request in.
+//! It returns a policy that allows or denies the request. If the key is refused, the invocation fails with exactly
+//! `Unauthorized`, which the gateway turns into a 401. Every other failure becomes a 500, so an outage never lets a request in.
 
 mod event;
 mod policy;
@@ -24,7 +24,6 @@ use crate::event::AuthorizerEvent;
 use crate::policy::PolicyResponse;
 use crate::records::KeyRecords;
 
-/// The function's name.
 const NAME: &str = "authorizer";
 
 /// The message that the gateway turns into a 401.
@@ -35,7 +34,7 @@ type DecisionResult = Result<Decision, Box<dyn StandardError + Send + Sync>>;
 /// Runs the authorizer until Lambda ends the process.
 ///
 /// # Errors
-/// If the authorizer cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+/// If the authorizer cannot start, or cannot reach the Runtime API. The log has the cause of a failed start.
 pub fn run() -> Result<(), Error> {
     let instance = set_up(LogName::Function(NAME), |config| {
         Ok(Authorizer { records: KeyRecords::new(config)?, is_cold: IsCold::default() })
@@ -55,17 +54,17 @@ impl Authorizer {
     /// Handles one event.
     ///
     /// # Errors
-    /// `Unauthorized` for a key that is not good, and another message if there is no decision.
+    /// `Unauthorized` if the key is refused, and another message if the authorizer cannot decide.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<PolicyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
         let request_id = &event.context.request_id;
-        // The event contains the key, so neither the log nor the error quotes it.
+        // The event contains the key, so neither the log nor the error quotes the event.
         let parsed = serde_json::from_str::<AuthorizerEvent>(event.payload.get()).ok();
         let of_stage = parsed.and_then(|event| event.whole_stage().map(|resource| (event, resource)));
         let Some((payload, resource)) = of_stage else {
-            tracing::error!(function = NAME, request_id, "the event is not an authorizer's");
-            return Err(failed_invocation("the event is not a REQUEST event of a REST API's authorizer"));
+            tracing::error!(function = NAME, request_id, "the event is not an authorizer event");
+            return Err(failed_invocation("the event is not a REQUEST event for a REST API authorizer"));
         };
         let invocation = Invocation::new(payload.time(), deadline);
         let decision = match payload.key().unwrap_or_default().parse::<ApiKey>() {

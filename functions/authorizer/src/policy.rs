@@ -1,15 +1,14 @@
-//! The response that the gateway reads: a policy, and the fields for the access log.
+//! The response to the gateway: a policy, and fields for the access log.
 
 use common::auth::{Decision, KeyId, Tier};
 use serde::Serialize;
 
-/// The response to an event.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PolicyResponse {
     principal_id: String,
     policy_document: PolicyDocument,
-    /// What the functions and the access log see.
+    /// The fields for the functions and the access log.
     context: PolicyContext,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_identifier_key: Option<KeyId>,
@@ -39,7 +38,7 @@ struct PolicyContext {
 }
 
 impl PolicyResponse {
-    /// Returns the response for the decision. `None` if the key is refused: that is no policy but an error.
+    /// Returns the response for the decision. `None` if the key is refused: then the invocation must fail.
     pub(crate) fn of(decision: &Decision, resource: String) -> Option<Self> {
         match decision {
             Decision::Refuse(_) => None,

@@ -1,5 +1,5 @@
-//! The rows of a key and its account, cached for a few seconds. The decision is not cached: it depends on the time of each
-//! request.
+//! The rows of a key and its account, cached for a few seconds. Decisions are not cached, because they depend on the time of
+//! the request.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use common::invocation::Invocation;
 use common::lambda::StartError;
 use tables::{Error, Table, access};
 
-/// The TTL of the records of a key. The gateway caches the response for another minute, so a revoked key is refused after 65
-/// seconds, plus the time that the table takes to answer.
+/// The TTL of the rows of a key. The gateway caches the response for another minute, so a revoked key is refused after at most
+/// 65 seconds, plus the response time of the table.
 const TTL: Duration = Duration::from_secs(5);
 
-/// Room for about 4,000 keys. Unknown keys take hardly any.
+/// Room for about 4,000 keys. Unknown keys take hardly any space.
 const CAPACITY_BYTES: usize = 2 * 1024 * 1024;
-/// About what a key and its account take: a few short texts.
+/// The approximate size of a key and its account: a few short texts.
 const RECORD_BYTES: usize = 400;
 
 /// The rows of a key and of its account, if they exist.
@@ -41,7 +41,7 @@ pub(crate) struct KeyRecords {
 
 impl KeyRecords {
     pub(crate) fn new(config: &Config) -> Result<Self, StartError> {
-        // Never stale: if the table cannot be read, no request gets in with old rights.
+        // Never stale: if the table cannot be read, old rows must not allow a request.
         Ok(Self { table: Table::access(config)?, cache: Cache::new(TTL, CAPACITY_BYTES).never_stale() })
     }
 

@@ -1,4 +1,4 @@
-//! `GET /v1/bazaar/candles/all`: the candles of all products of one interval that is complete.
+//! `GET /v1/bazaar/candles/all`: the candles of all products in one complete interval.
 
 mod query;
 
@@ -25,7 +25,7 @@ use self::query::{Format, Query, not_a_start, not_complete, not_kept};
 /// Room for about fifteen intervals.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The candles of all products of one interval.
+/// The candles of all products in one interval.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarCandlesAll")]
 struct AllCandles<'a> {
@@ -36,7 +36,7 @@ struct AllCandles<'a> {
     opened_at: UnixSeconds,
     /// The number of candles.
     count: usize,
-    /// The candles, sorted by `item_id`. A product that was not recorded in the interval has none.
+    /// The candles, sorted by `item_id`. Products that were not recorded in the interval have no candle.
     candles: Vec<ProductCandle<'a>>,
 }
 
@@ -85,14 +85,14 @@ fn document(slot: Slot, format: Format, candles: &Candles) -> serde_json::Result
     Document::of(&AllCandles { interval, opened_at, count: candles.len(), candles })
 }
 
-/// The error of an interval that has ended and is not built.
+/// The error for an interval that has ended but is not built.
 fn not_built(slot: Slot, now: UnixSeconds) -> ApiError {
     if now < slot.built_by() {
         return not_complete(slot);
     }
     ApiError::not_found(format!(
-        "The candles of {slot} are late: they are not built yet. Try again in five minutes; the feed 'candles' of /v1/status says how \
-         far candles are built."
+        "The candles of {slot} are late: they are not built yet. Try again in five minutes; the feed 'candles' of /v1/status shows the end of \
+         the newest candles."
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The query of a request: an interval that has ended and is kept, and the format.
+//! The query of a request: an interval that has ended and has not expired, and the format.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) enum Format {
 
 /// A request to this route.
 pub(crate) struct Query {
-    /// The interval, which has ended and is kept.
+    /// The interval. It has ended and has not expired.
     pub(crate) slot: Slot,
     pub(crate) format: Format,
 }
@@ -33,7 +33,7 @@ impl Query {
     /// Parses the parameters of a request at the time `now`.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if one is missing or not allowed. `NOT_FOUND` if the interval has not ended or is not kept.
+    /// `BAD_REQUEST` if a parameter is missing or invalid. `NOT_FOUND` if the interval has not ended or has expired.
     pub(crate) fn of(request: &Request, now: UnixSeconds) -> Result<Self, ApiError> {
         let interval = request.choice("interval", &bazaar::INTERVALS, |interval| interval.name)?;
         let opened_at: OpenedAt = request.required("opened_at", "")?;
@@ -49,7 +49,7 @@ impl Query {
     }
 }
 
-/// The error of a time at which no interval starts.
+/// The error for a time at which no interval starts.
 pub(crate) fn not_a_start(interval: &'static Interval, time: UnixMilliseconds, received: &str) -> ApiError {
     let earlier = interval.at(time.into());
     let middle = earlier.start.plus(interval.length / 2);
@@ -61,7 +61,7 @@ pub(crate) fn not_a_start(interval: &'static Interval, time: UnixMilliseconds, r
     ))
 }
 
-/// The error of an interval that has not ended, or whose candles are not built yet, ten minutes after its end.
+/// The error for an interval that has not ended, or ended less than ten minutes ago and is not built yet.
 pub(crate) fn not_complete(slot: Slot) -> ApiError {
     ApiError::not_found(format!(
         "The candles of {slot} are not complete yet: the interval ends at {}. Try again at {}.",
@@ -70,7 +70,7 @@ pub(crate) fn not_complete(slot: Slot) -> ApiError {
     ))
 }
 
-/// The error of an interval whose candles have expired, or that is before 1970.
+/// The error for an interval whose candles have expired, or before 1970.
 pub(crate) fn not_kept(slot: Slot) -> ApiError {
     const DAY: Duration = Duration::from_hours(24);
     let kept = slot.interval.kept.map(|kept| {

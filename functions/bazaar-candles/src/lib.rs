@@ -1,4 +1,4 @@
-//! `GET /v1/bazaar/candles`: how the prices of a product moved during intervals of five minutes to a day.
+//! `GET /v1/bazaar/candles`: the prices of a product during intervals of five minutes to a day.
 
 use common::description::{Describe, Description};
 use common::error::ApiError;
@@ -23,7 +23,7 @@ struct CandlePage<'a> {
     interval: &'static str,
     /// The number of candles.
     count: usize,
-    /// The candles, oldest first. An interval in which the product was not recorded has none.
+    /// The candles, oldest first. Intervals in which the product was not recorded have no candle.
     candles: Vec<PageEntry>,
     /// The `before` of the next page, which is older; null if there are no older candles. A page can be short or empty before the last one.
     next_before: Option<UnixSeconds>,
@@ -38,8 +38,7 @@ struct PageEntry {
     /// The prices.
     #[serde(flatten)]
     fields: CandleFields,
-    /// Whether the candle is complete. Otherwise the interval is under way, or the candle is not built yet but made of finer data; minutes may be
-    /// added.
+    /// Whether the candle is complete. If not, the interval has not ended or its candle is not built yet, and minutes may be added.
     complete: bool,
 }
 
@@ -49,7 +48,6 @@ impl From<PagedCandle<Candle>> for PageEntry {
     }
 }
 
-/// The pages of the route.
 #[derive(Debug)]
 pub struct BazaarCandles;
 

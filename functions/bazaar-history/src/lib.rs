@@ -103,7 +103,7 @@ impl Handler for BazaarHistory {
     }
 }
 
-/// Returns the data of the response: the product's points in the range.
+/// Returns the data of the response, with the product's points in the range.
 fn document(id: &ItemId, range: &bazaar::Range, points: Vec<Point>) -> Result<Document, tables::Error> {
     let history: Vec<_> = points.into_iter().map(HistoryPoint::from).collect();
     let data = PriceHistory { item_id: id.as_str(), range: range.name, count: history.len(), history };

@@ -13,13 +13,13 @@ pub(crate) struct Book<'a> {
     id: &'a str,
     /// When the provider refreshed the data, in Unix milliseconds.
     last_updated: i64,
-    /// The highest price of a buy order, in coins, which an instant sale gets; `null` if there are no buy orders.
+    /// The highest price of a buy order: the price of an instant sale, in coins; `null` if there are no buy orders.
     top_buy_order: Option<f64>,
-    /// The lowest price of a sell offer, in coins, which an instant purchase pays; `null` if there are no sell offers.
+    /// The lowest price of a sell offer: the price of an instant purchase, in coins; `null` if there are no sell offers.
     top_sell_offer: Option<f64>,
-    /// The open buy orders, the highest price first: as many prices as the provider gives, at most 30.
+    /// The open buy orders, highest price first: at most 30 prices, as the provider gives them.
     buy_orders: Vec<BookLevel>,
-    /// The open sell offers, the lowest price first: as many prices as the provider gives, at most 30.
+    /// The open sell offers, lowest price first: at most 30 prices, as the provider gives them.
     sell_offers: Vec<BookLevel>,
     /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     sell_price: f64,
@@ -40,7 +40,7 @@ struct BookLevel {
 }
 
 impl<'a> Book<'a> {
-    /// The order book of the product.
+    /// Returns the order book of the product.
     pub(crate) fn of(product: &'a Product, orders: OrderBook, last_updated: i64) -> Self {
         let OrderBook { buy_orders, sell_offers } = orders;
         let top = |levels: &[Level]| levels.first().map(|level| level.price_per_unit);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::processed::ProcessedItem;
 
-/// Which flips a client asks for. The table of routes has the defaults: below them, a flip is not worth the effort or does not sell.
+/// The limits of a request. Their defaults are in the table of routes: products below them earn too little or hardly sell.
 #[derive(Debug)]
 pub struct Rules {
     /// The maximum number of flips.
@@ -24,8 +24,8 @@ pub struct Rules {
 pub(crate) struct Flips<'a> {
     /// The number of items.
     count: usize,
-    /// The items with a `sellPrice` of at least `min_price` and a `sellVolume` and `buyVolume` of at least `min_volume`, the highest
-    /// `spreadPercent` first, equal ones by id.
+    /// The items with a `sellPrice` of at least `min_price`, and a `sellVolume` and a `buyVolume` of at least `min_volume`. Sorted by
+    /// `spreadPercent`, highest first, then by id.
     items: Vec<ProcessedItem<'a>>,
 }
 

@@ -23,10 +23,10 @@ pub(crate) struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    /// The items of the products with these ids.
+    /// Returns the products with these ids.
     pub(crate) fn of(products: &'a [Product], ids: &'a BazaarIds) -> Self {
         let ids = ids.distinct();
-        // One pass over the products, however many ids there are.
+        // One pass over the products, regardless of the number of ids.
         let mut found: HashMap<&str, Option<&Product>, RandomState> =
             ids.iter().map(|id| (*id, None)).collect();
         for product in products {

@@ -52,7 +52,7 @@ impl Handler for Bazaar {
         let (query, invocation) = (Query::of(request)?, request.invocation());
         let now = invocation.now();
         let is_latest = |snapshot: &Arc<Snapshot>| self.rhythm.is_latest(snapshot.refresh(), now);
-        // Only `mode=full` passes on all orders. If they are not JSON, the refresh has failed.
+        // Only `mode=full` passes on all orders. For this mode, a refresh fails if they are not JSON.
         let orders = if matches!(query, Query::Full) { Orders::Read } else { Orders::LeftOut };
         let fetch = async || {
             let response = self.upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;

@@ -32,7 +32,7 @@ impl Query {
     /// Parses the parameters of the request.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if one is missing or not allowed.
+    /// `BAD_REQUEST` if a parameter is missing or invalid.
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
         Ok(match request.word("mode")? {
             "full" => Self::Full,
@@ -51,16 +51,16 @@ impl Query {
     }
 }
 
-/// When `mode=item` requires `id`, as an error says it.
+/// The end of the error for a missing `id`.
 pub(crate) const ID_CONDITION: &str = " with mode=item";
 
-/// When `mode=items` requires `ids`, as an error says it.
+/// The end of the error for missing `ids`.
 pub(crate) const IDS_CONDITION: &str = " with mode=items";
 
-/// When `mode=book` requires `id`, as an error says it.
+/// The end of the error for a missing `id`.
 pub(crate) const BOOK_ID_CONDITION: &str = " with mode=book";
 
-/// The id in a request: any text. One that matches no product is a 404.
+/// The id in a request: any text. If no product has the id, the response is a 404.
 #[derive(Debug)]
 pub struct ProductId(String);
 
@@ -83,7 +83,7 @@ impl FromStr for ProductId {
     }
 }
 
-/// The error of an id that no product has.
+/// The error for an id that no product has.
 pub(crate) fn unknown_item(id: &str) -> ApiError {
     let id = Excerpt::of(id);
     ApiError::not_found(format!(

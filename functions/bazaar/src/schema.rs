@@ -25,7 +25,7 @@ struct BazaarProduct {
     sell_summary: Vec<BazaarOrders>,
     /// The open sell offers, the lowest price first: at most 30 prices.
     buy_summary: Vec<BazaarOrders>,
-    /// Prices and volumes. A product without them does not appear in the other modes.
+    /// Prices and volumes. Other modes leave out products without them.
     #[schemars(skip_serializing_if = "Option::is_none", with = "BazaarQuickStatus")]
     quick_status: Option<BazaarQuickStatus>,
 }
@@ -52,7 +52,7 @@ struct BazaarQuickStatus {
     sell_price: f64,
     /// The number of items in open buy orders.
     sell_volume: i64,
-    /// The number of items sold instantly in the last seven days and, by the provider's account, the live state.
+    /// The number of items sold instantly in the last seven days and, according to the provider, the live state.
     sell_moving_week: i64,
     /// The number of open buy orders.
     sell_orders: i64,
@@ -60,7 +60,7 @@ struct BazaarQuickStatus {
     buy_price: f64,
     /// The number of items in open sell offers.
     buy_volume: i64,
-    /// The number of items bought instantly in the last seven days and, by the provider's account, the live state.
+    /// The number of items bought instantly in the last seven days and, according to the provider, the live state.
     buy_moving_week: i64,
     /// The number of open sell offers.
     buy_orders: i64,

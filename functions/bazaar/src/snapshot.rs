@@ -1,4 +1,4 @@
-//! One refresh of the bazaar, which serves all modes.
+//! One refresh of the bazaar. It serves all modes.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -43,7 +43,7 @@ pub struct Snapshot {
     last_updated: i64,
     /// In the provider's order.
     products: Vec<Product>,
-    /// The data of the modes without parameters, which are made when these modes first need them.
+    /// The data of the modes without parameters. Each is built for the first request that needs it.
     full: OnceLock<Arc<Document>>,
     list: OnceLock<Arc<Document>>,
     prices: OnceLock<Arc<Document>>,
@@ -54,7 +54,7 @@ impl Snapshot {
     /// Returns the snapshot in the response.
     ///
     /// # Errors
-    /// If the response is invalid, more than half of its products are, or none has a price.
+    /// If the response is invalid, if more than half of its products are invalid, or if no product has a price.
     pub fn of(response: UpstreamResponse, orders: Orders) -> Result<Self, UpstreamError> {
         let bazaar::Market { products, last_updated, raw } = bazaar::market(&response, orders)?;
         let products = products.into_usable(&response)?;
@@ -70,7 +70,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns this snapshot with what `kept` adds to its time: the snapshot that it replaces, and when that was fetched.
+    /// Returns this snapshot as the successor of `kept`: the snapshot that it replaces, and the time when that was fetched.
     pub(crate) fn replacing(self, kept: Option<(&Self, UnixMilliseconds)>) -> Self {
         let kept = kept.map(|(kept, fetched_at)| (kept.refresh, fetched_at));
         Self { refresh: self.refresh.replacing(kept), ..self }
@@ -84,7 +84,7 @@ impl Snapshot {
     /// Returns the data for the query.
     ///
     /// # Errors
-    /// `NOT_FOUND` if no product has the id in the query. An internal error if the orders that the query is for are malformed.
+    /// `NOT_FOUND` if no product has the id in the query. An internal error if the requested orders are malformed.
     pub fn document(&self, query: &Query) -> Result<Arc<Document>, ApiError> {
         match query {
             Query::Full => Ok(self.full()?),

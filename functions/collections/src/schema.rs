@@ -42,6 +42,6 @@ struct CollectionTier {
     tier: i64,
     /// The number of collected items that the tier requires.
     amount_required: i64,
-    /// What the tier unlocks, as the game displays it.
+    /// The unlocked rewards, as the game displays them.
     unlocks: Vec<String>,
 }

@@ -27,7 +27,6 @@ impl From<Sighting> for PastFireSale {
     }
 }
 
-/// The recorded fire sales.
 #[derive(Debug)]
 pub struct FireSalesHistory;
 

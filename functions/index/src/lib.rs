@@ -1,5 +1,5 @@
-//! `GET /`, which lists the endpoints, `GET /openapi.json`, `GET /docs.md` and `GET /llms.txt`, which describe them, the CORS preflight
-//! of every path, and the 404 of every request that no other route matches.
+//! `GET /` lists the endpoints, and `GET /openapi.json`, `GET /docs.md` and `GET /llms.txt` describe them. This function also responds to
+//! the CORS preflight of every path, and with a 404 to every request that matches no route.
 
 use common::config::Config;
 use common::description::{Describe, Description};
@@ -16,8 +16,8 @@ use serde::Serialize;
 
 const NAME: &str = "Game Data Query Service";
 
-/// The OpenAPI document, which `cargo generate` generates from the functions' types. A test compares the two. The build script
-/// removes the white space.
+/// The OpenAPI document. `cargo generate` generates it from the functions' types, a test compares the two, and the build script
+/// removes white space.
 const OPENAPI_DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
 /// The API reference as Markdown, which `cargo generate` also writes.
@@ -38,7 +38,7 @@ static SUMMARY: File = File {
     ..TEXT
 };
 
-/// What both texts have in common.
+/// The fields that both texts share.
 const TEXT: File = File {
     name: "",
     content_type: "",
@@ -56,7 +56,7 @@ struct EndpointList<'a> {
     name: &'static str,
     /// The version of the contract.
     api_version: &'static str,
-    /// Where the documentation is: a URL, or a path to be appended to the base address like the paths of the endpoints.
+    /// The documentation: a URL, or a path below the base address.
     documentation: &'a str,
     /// The endpoints.
     endpoints: Vec<Endpoint>,
@@ -67,7 +67,7 @@ struct EndpointList<'a> {
 struct Endpoint {
     /// The HTTP method: `GET`.
     method: &'static str,
-    /// The path, parameters in braces.
+    /// The path, with parameters in braces.
     path: &'static str,
     /// The title of the endpoint.
     summary: &'static str,
@@ -82,12 +82,12 @@ struct Endpoint {
 struct EndpointParameter {
     /// The name.
     name: &'static str,
-    /// Where it goes: `path` or `query`.
+    /// The location: `path` or `query`.
     #[serde(rename = "in")]
     location: &'static str,
-    /// Whether every request needs it.
+    /// Whether every request requires it.
     required: bool,
-    /// What it means and what is allowed.
+    /// The meaning and the allowed values.
     description: String,
 }
 
@@ -123,7 +123,7 @@ impl Handler for Index {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let document = match (request.method(), request.resource()) {
             ("GET" | "HEAD", path) if path == routes::INDEX.path => endpoints(&self.documentation)?,
-            // Copied for each request: there are few, and otherwise every start would take longer.
+            // Copied for each request: there are few requests, and a document built at the start would delay every cold start.
             ("GET" | "HEAD", path) if path == routes::OPENAPI.path => {
                 Document::bare(OPENAPI_DOCUMENT.to_owned())
             }
@@ -138,10 +138,10 @@ impl Handler for Index {
     }
 }
 
-/// Returns the list of the endpoints. `documentation` is the address of the documentation.
+/// Returns the list of endpoints. `documentation` is the address of the documentation.
 ///
 /// # Errors
-/// If it cannot be written as JSON.
+/// If the list cannot be written as JSON.
 pub fn endpoints(documentation: &str) -> Result<Document, ApiError> {
     let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
     let data = EndpointList { name: NAME, api_version: API_VERSION, documentation, endpoints };

@@ -41,7 +41,7 @@ struct CatalogueItem<'a> {
     tier: Rarity<'a>,
 }
 
-/// A rarity. The game shows an item without one as common.
+/// A rarity. The game shows items without a rarity as common.
 #[derive(Debug, Serialize)]
 enum Rarity<'a> {
     #[serde(rename = "COMMON")]
@@ -66,7 +66,7 @@ struct WholeCatalogue<'a> {
 #[derive(Debug)]
 pub struct Items {
     upstream: Upstream,
-    /// The data of each mode. A mode is fetched when it is requested, so that few instances hold the whole catalogue.
+    /// The data of each mode. A mode is fetched only when it is requested, so few instances hold the whole catalogue.
     latest: Cache<&'static str, Arc<Document>>,
 }
 

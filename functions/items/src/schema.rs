@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use common::json::ObjectText;
 use schemars::JsonSchema;
 
-/// The data of `mode=full`: all that the provider says of all items.
+/// The data of `mode=full`: all items with every field of the provider.
 #[derive(JsonSchema)]
 pub(crate) struct WholeItems {
     /// The items, in the provider's order.
     items: Vec<WholeItem>,
 }
 
-/// An item as the provider gives it. It may have more fields, and most are absent from most items.
+/// An item as the provider gives it. It may have more fields. Most items lack most fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct WholeItem {
@@ -26,7 +26,7 @@ struct WholeItem {
     /// The rarity.
     #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
     tier: Option<String>,
-    /// The price that an NPC pays for one, in coins.
+    /// The price that an NPC pays for one item, in coins.
     #[schemars(skip_serializing_if = "Option::is_none", with = "f64")]
     npc_sell_price: Option<f64>,
     /// The kind of item, such as `SWORD`.
@@ -35,13 +35,13 @@ struct WholeItem {
     /// Who may own it: `SOLO` or `COOP`.
     #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
     soulbound: Option<String>,
-    /// The statistics that it gives, by name.
+    /// The stats that it gives, by name.
     #[schemars(skip_serializing_if = "Option::is_none", with = "BTreeMap<String, f64>")]
     stats: Option<BTreeMap<String, f64>>,
-    /// What a player needs to use it.
+    /// The requirements for using it.
     #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<ObjectText<'static>>")]
     requirements: Option<()>,
-    /// How the museum shows it.
+    /// How the museum displays it.
     #[schemars(skip_serializing_if = "Option::is_none", with = "ObjectText<'static>")]
     museum_data: Option<()>,
 }

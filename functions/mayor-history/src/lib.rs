@@ -18,9 +18,9 @@ pub struct PastMayor {
     /// The perks of the term.
     #[schemars(with = "Vec<common::upstream::election::Perk>")]
     perks: Vec<Perk>,
-    /// When the term began, because the election that the mayor won closed.
+    /// When the term began: the end of the election that the mayor won.
     started_at: UnixSeconds,
-    /// When the term ended, because the next election closed.
+    /// When the term ended: the end of the next election.
     ended_at: UnixSeconds,
 }
 
@@ -30,7 +30,6 @@ impl From<Mayor> for PastMayor {
     }
 }
 
-/// The mayors whose terms have ended.
 #[derive(Debug)]
 pub struct MayorHistory;
 

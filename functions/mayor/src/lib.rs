@@ -37,7 +37,7 @@ struct SittingMayor<'a> {
     perks: Vec<Perk<'a>>,
 }
 
-/// An election as the provider gives it, or an object without fields.
+/// An election as the provider gives it, or an empty object.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Election<'a> {

@@ -38,7 +38,7 @@ struct PromisedPerk {
     name: String,
     /// Its effect, with the game's `§` colour codes.
     description: String,
-    /// Whether the perk also applies if the candidate only becomes the minister; absent in old elections, which had no
+    /// Whether the perk also applies if the candidate only becomes minister. Absent in old elections, which had no
     /// ministers.
     #[schemars(skip_serializing_if = "Option::is_none", with = "bool")]
     minister: Option<bool>,

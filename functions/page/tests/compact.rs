@@ -1,4 +1,4 @@
-//! Smaller scripts show the same pages.
+//! The build script shortens scripts and style sheets without changing their effect.
 
 #[path = "../build/compact.rs"]
 mod compact;
@@ -20,7 +20,7 @@ fn a_line_of_a_template_that_begins_like_a_comment_is_an_error() {
             let error = compact(&format!("{before}\n  {line}\n{after}")).unwrap_err();
             assert!(error.ends_with(line), "{before}: {error}");
         }
-        // In the code of a template, it is a comment.
+        // Within the code of a template, the line is a comment.
         assert_eq!(compact(&format!("`${{\n{line}\na}}`")).unwrap(), "`${\na}`");
     }
 }

@@ -1,4 +1,4 @@
-//! The build script's HTML of the OpenAPI document.
+//! The build script generates HTML from the OpenAPI document.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ mod reference;
 
 use reference::with_document;
 
-/// A document with this text wherever a text can be.
+/// A document with this text in every place for text.
 fn document(text: &str) -> Value {
     let data = json!({"id": text, "buyPrice": 2.5, "sellPrice": 1});
     let parameter = json!({"name": text, "in": text, "description": text, "schema": {"type": text, "enum": [text], "default": text}});
@@ -31,7 +31,7 @@ const MARKS: &str =
 fn no_text_of_the_document_becomes_markup() {
     let page = with_document(MARKS, &document("\"><script>&amp;")).unwrap();
     assert_eq!(page.matches("&quot;&gt;&lt;script&gt;&amp;amp;").count(), page.matches("script").count());
-    // An ordinary text has the same markup around it.
+    // An ordinary text gives the same markup.
     let ordinary = with_document(MARKS, &document("WORD")).unwrap();
     assert_eq!(page.matches('<').count(), ordinary.matches('<').count());
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/profile/{username}`: a player and all of their profiles. The name service resolves the name to an id, and the game's
-//! provider has the profiles of the id.
+//! `GET /v1/profile/{username}`: a player and their profiles. The name service resolves the name to an id, and the game's
+//! provider has the profiles for the id.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,16 +22,16 @@ use common::upstream::{Upstream, UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Room for a few very large players or hundreds of usual ones.
+/// Room for a few players with very large profiles, or for hundreds of typical players.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long a name and its id are kept, so that refreshing a profile needs no request to the name service.
+/// How long the id of a name is cached. Until then, a profile needs no request to the name service.
 const NAME_TTL: Duration = Duration::from_hours(24);
 /// Room for several thousand names.
 const NAME_BYTES: usize = 1024 * 1024;
 
-/// How long the name service gets no request after it has refused one without a wait. It counts the requests of an address in windows
-/// of a minute or more.
+/// The pause after the name service refuses a request without saying how long to wait. The name service counts requests per address in
+/// windows of a minute or more.
 const NAME_PAUSE: Duration = Duration::from_mins(1);
 
 /// A player and their profiles.
@@ -42,7 +42,7 @@ struct PlayerProfiles<'a> {
     uuid: &'a str,
     /// The player's own spelling of the name.
     username: &'a str,
-    /// All profiles of the player; empty if the player never played the game.
+    /// All profiles; empty if the player has never played the game.
     profiles: Vec<Profile<'a>>,
 }
 
@@ -82,7 +82,7 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
 pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
-    /// The players with a known id, by name in lower case. It is a cache of its own also because both upstreams pause by themselves.
+    /// The ids of players, by name in lower case. A separate cache, because each upstream has its own pauses.
     names: Cache<String, Option<Arc<Player>>>,
     /// The players by name in lower case; `None` for a name without a player.
     players: Cache<String, Option<Arc<Document>>>,
@@ -100,7 +100,7 @@ impl Profiles {
             Ok::<_, UpstreamError>(player.map(Arc::new))
         };
         let Some(player) = self.names.get(name.clone(), invocation, look_up).await?.value else {
-            // A player may take the name. `players` knows for a TTL that there is none.
+            // A player may take the name at any time, so only `players` caches its absence, for one TTL.
             self.names.forget(&name);
             return Ok(None);
         };
@@ -140,7 +140,7 @@ impl Handler for Profiles {
     }
 }
 
-/// The error of a name without a player.
+/// The error for a name without a player.
 fn unknown_player(name: &str) -> ApiError {
     ApiError::not_found(format!(
         "No player is called '{name}'. Players can change their names: check the spelling."

@@ -25,8 +25,8 @@ pub(crate) const JITTER: Duration = Duration::from_secs(30);
 /// An auction is gone after this many successive complete readings without it.
 pub(crate) const ABSENCES: u8 = 2;
 
-/// The most by which a page can be older than the first page: one refresh for the page's own timer, one for the provider's, and a tolerance
-/// for late refreshes.
+/// The maximum age of a page relative to the first page: one refresh for the page's own timer, one for the provider's, and a tolerance for
+/// late refreshes.
 const OLDEST_PAGE: Duration = REFRESH.saturating_mul(2).saturating_add(JITTER);
 
 /// How long a sold auction is remembered: no page is that old.

@@ -44,7 +44,6 @@ const AHEAD: Duration = Duration::from_mins(2);
 /// Sales that are this much older than the minute come from failed runs. The candles of their time may have been built without them.
 const LATE: Duration = Duration::from_mins(5);
 
-/// The outcome of one tick.
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
     /// The number of pages that were read; 0 if the tick was already recorded.
@@ -74,7 +73,6 @@ pub struct Outcome {
     minute: Option<Minute>,
 }
 
-/// The `record-auctions` recorder.
 pub struct RecordAuctions {
     upstream: Upstream,
     files: Option<Files>,

@@ -1,5 +1,4 @@
-//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and its
-//! candles.
+//! Records every minute the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and the candles.
 
 use std::error::Error;
 
@@ -18,29 +17,28 @@ use tables::heartbeat::Refresh;
 use tables::series::{Written, is_due, is_free, note_late};
 use tables::{Recorder, Session, Ticks, repeat};
 
-/// The outcome of one tick.
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
-    /// The number of products with a price; 0 if the tick was recorded before.
+    /// The number of products with a price; 0 if the tick was already recorded.
     products: usize,
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
-    /// The refresh that was recorded; `None` if the tick was recorded before.
+    /// The recorded refresh; `None` if the tick was already recorded.
     #[serde(skip)]
     refresh: Option<Refresh>,
-    /// What the public files show; `None` if the tick was recorded before, or if there are no files.
+    /// The data for the public files; `None` if the tick was already recorded, or if the service has no public files.
     #[serde(skip)]
     public: Option<Public>,
 }
 
-/// What the public files show of the bazaar.
+/// The data of the bazaar for the public files.
 #[derive(Debug)]
 struct Public {
     last_updated: UnixMilliseconds,
     /// All prices, as JSON.
     document: Vec<u8>,
-    /// The rows in the list of both markets.
+    /// The rows for the list of both markets.
     rows: Vec<PriceRow>,
 }
 
@@ -58,7 +56,6 @@ impl Public {
     }
 }
 
-/// The `record-bazaar` recorder.
 #[derive(Debug)]
 pub struct RecordBazaar {
     upstream: Upstream,
@@ -102,7 +99,7 @@ impl Recorder for RecordBazaar {
                 .map(|_| Public::of(&prices(&response, &market.products.usable, market.last_updated)));
             let refreshed_at = UnixMilliseconds::new(market.last_updated);
             let quotes = quotes(market.products);
-            // An empty tick would count as recorded, and so would hide that the provider shows nothing that can be stored.
+            // An empty tick would count as recorded, and hide that the provider has no price that can be stored.
             if quotes.is_empty() {
                 return Err(response.invalid("no price can be recorded"));
             }
@@ -144,8 +141,8 @@ impl Recorder for RecordBazaar {
     }
 }
 
-/// Returns the quotes of the products with a price on at least one side. A product with an invalid id or price is left out with
-/// a warning, so that it does not prevent the others from being recorded.
+/// Returns the quotes of the products with a price on at least one side. Leaves out products with an invalid id or price and logs
+/// a warning, so that the other products are recorded.
 fn quotes(products: Rows<Product>) -> Quotes {
     let Rows { usable, mut skipped } = products;
     let mut quotes = Quotes::new();

@@ -1,4 +1,4 @@
-//! The public files that are made of candles: averages of auctions, and one file for each finished day and market.
+//! Writes the public files from candles: averages of auctions, and one file for each finished day and market.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,13 +10,13 @@ use tables::Session;
 use tables::auctions::{self, Average, AverageSales, Averages, WINDOWS, averages_of};
 use tables::series::{SeriesCandle, Slot, candles, csv, recorded};
 
-/// The most days of a market that a run looks at.
+/// The maximum number of days of a market that a run checks.
 const MOST_DAYS: usize = 8;
 
-/// Minutes are kept for two days, so the candles of older days no longer change, except by an import.
+/// The newest days, whose files are written again if they have changed. Minutes are kept for two days, so only an import changes older days.
 const CHANGING_DAYS: usize = 3;
 
-/// The minutes of a day.
+/// The number of minutes in a day.
 const MINUTES_OF_A_DAY: u32 = 24 * 60;
 
 type BoxedError = Box<dyn Error + Send + Sync>;
@@ -24,28 +24,28 @@ type BoxedError = Box<dyn Error + Send + Sync>;
 /// The sales of an item, in the shape of the lists that mods read.
 #[derive(Debug, Serialize)]
 struct ItemSales {
-    /// The price of the average stack, in coins: a reader divides it by `count`.
+    /// The average price of a stack, in coins. Readers divide it by `count`.
     price: f64,
     /// The average number of items in a stack.
     count: f64,
-    /// Sales a day.
+    /// The number of sales per day.
     sales: u32,
     /// The price of a clean item, in coins.
     #[serde(skip_serializing_if = "Option::is_none")]
     clean_price: Option<f64>,
-    /// Sales of clean items a day.
+    /// The number of sales of clean items per day.
     #[serde(skip_serializing_if = "Option::is_none")]
     clean_sales: Option<u32>,
 }
 
 impl ItemSales {
-    /// The sales in a window of which `minutes` are known.
+    /// Returns the sales in a window. `minutes` is the number of its minutes with known sales.
     fn of(sold: &AverageSales, minutes: u32) -> Self {
         let AverageSales { average, sales, sold, clean_average, clean_sales, .. } = *sold;
         #[expect(clippy::cast_precision_loss, reason = "fewer than 53 bits")]
         let count = sold as f64 / f64::from(sales.max(1));
         let a_day = |sales: u32| per_day(sales, minutes);
-        // An item that cannot be improved has no prices of clean copies.
+        // If all copies are clean, the item probably cannot be improved, and a separate price is useless.
         let clean = clean_average.filter(|_| clean_sales < sales);
         Self {
             price: average.coins() * count,
@@ -57,7 +57,7 @@ impl ItemSales {
     }
 }
 
-/// Returns how many sales a day there were, rounded to the nearest whole number but at least 1.
+/// Returns the number of sales per day, rounded to a whole number, at least 1.
 fn per_day(sales: u32, minutes: u32) -> u32 {
     let days = (u64::from(sales) * u64::from(MINUTES_OF_A_DAY) + u64::from(minutes) / 2)
         .checked_div(minutes.into())
@@ -65,7 +65,8 @@ fn per_day(sales: u32, minutes: u32) -> u32 {
     u32::try_from(days).unwrap_or(u32::MAX).max(1)
 }
 
-/// Writes the averages, if they were `made` in this run, or if a killed run has not written those of the hour that ended at `until`.
+/// Writes the files of averages if they are outdated: if this run has `made` new averages, or if a file is older than `until`, the end of the
+/// last hour, because an earlier run was killed.
 pub(crate) async fn averages(
     files: &Files,
     table: Session<'_>,
@@ -94,8 +95,8 @@ pub(crate) async fn averages(
     Ok(())
 }
 
-/// Writes the finished days of a market into `folder`, from new to old: those that have no file yet, and of the newest those that have
-/// changed. A day that cannot be read is logged, and stops no other one.
+/// Writes the finished days of a market into `folder`, newest first: days without a file, and the newest days if they have changed. A failed
+/// day does not stop the others.
 ///
 /// # Errors
 /// The first failure, after all days were tried.
@@ -129,7 +130,7 @@ async fn write_day<C: SeriesCandle>(
         return Err(format!("rows of {name} are missing or corrupt").into());
     };
     let csv = csv::<C>(&candles)?;
-    // Without candles, there is nothing to keep.
+    // A day without candles gets no file.
     if !csv.is_empty() && before != Some(gzip(csv.as_bytes())?) {
         files.replace(seen, csv.as_bytes()).await?;
     }

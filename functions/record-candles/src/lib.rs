@@ -1,5 +1,5 @@
-//! Every five minutes, builds the candles of the bazaar and of auctions whose intervals have ended, and the averages of auctions. It
-//! reads the recorded minutes and finer candles, and nothing from the provider. `files` writes the public files of both.
+//! Builds every five minutes the candles of ended intervals, for the bazaar and for auctions, and the averages of auctions. It reads
+//! recorded minutes and finer candles, and nothing from the provider. `files` writes the public files.
 
 mod files;
 
@@ -20,32 +20,31 @@ use tables::series::{self, BuiltSlot, oldest};
 use tables::{Recorder, Session, Ticks};
 use tokio::time::{Instant, timeout};
 
-/// The outcome of one run.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// The slots of the bazaar that were built; empty if there was nothing to do.
+    /// The slots of the bazaar that were built; empty if there was nothing to build.
     slots: Vec<BuiltSlot>,
     /// The slots of auctions that were built.
     auctions: Vec<BuiltSlot>,
-    /// The ends of the newest candles of five minutes.
+    /// The ends of the newest five-minute candles.
     #[serde(skip)]
     ends: Vec<Tick>,
-    /// The averages of auctions; `None` if there are no auctions.
+    /// The averages of auctions; `None` if no auctions were recorded or the series failed.
     #[serde(skip)]
     averages: Option<MadeAverages>,
-    /// Why a series was not built, or not completely.
+    /// Why a series was not built completely.
     #[serde(skip)]
     failures: Vec<String>,
 }
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Returns the result of `part`, which fails if it takes longer than `limit`. The next run completes it.
+/// Returns the result of `part`, or an error if it takes longer than `limit`. The next run completes it.
 async fn within<T>(limit: Duration, part: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(limit, part).await.unwrap_or_else(|late| Err(late.into()))
 }
 
-/// Returns the value of a part. If it has failed, its cause is added to those of the others.
+/// Returns the value of a part. If the part has failed, adds the cause to `failures` and returns the default.
 fn unless_failed<T: Default>(part: Result<T>, name: &str, failures: &mut Vec<String>) -> T {
     part.unwrap_or_else(|error| {
         failures.push(format!("{name}: {}", chain(error.as_ref())));
@@ -53,7 +52,7 @@ fn unless_failed<T: Default>(part: Result<T>, name: &str, failures: &mut Vec<Str
     })
 }
 
-/// Builds candles of the bazaar, and returns the slots and the ends of the newest candles of five minutes.
+/// Builds candles of the bazaar, and returns the slots and the ends of the newest five-minute candles.
 async fn build_bazaar(table: Session<'_>, now: UnixSeconds) -> Result<(Vec<BuiltSlot>, Vec<Tick>)> {
     let built = series::build::<bazaar::Candle>(table, now).await?;
     let ends = series::ends::<bazaar::Candle>(table, &built).await?;
@@ -66,7 +65,7 @@ async fn build_auctions(
     now: UnixSeconds,
 ) -> Result<(Vec<BuiltSlot>, Option<MadeAverages>)> {
     let [hours, _] = &auctions::INTERVALS;
-    // Before the first recorded minute, there is nothing to note. After a long outage, there are hours only.
+    // Nothing was ever recorded, neither a minute nor an hour. After a long outage, hours are left without minutes.
     if oldest(table, &ONE_MINUTE, now).await?.is_none() && oldest(table, hours, now).await?.is_none() {
         return Ok((Vec::new(), None));
     }
@@ -78,13 +77,12 @@ async fn build_auctions(
 /// The averages of auctions after a run.
 #[derive(Debug)]
 struct MadeAverages {
-    /// Whether the run has made them.
+    /// Whether this run has made them.
     are_new: bool,
-    /// The end of their last hour.
+    /// The end of the last hour in them.
     until: UnixSeconds,
 }
 
-/// The `record-candles` recorder.
 #[derive(Debug)]
 pub struct RecordCandles(Option<Files>);
 
@@ -106,11 +104,11 @@ impl Recorder for RecordCandles {
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome)> {
         let now = invocation.now().into();
-        // A part that cannot be read fails below.
+        // If one of these reads fails, building the series fails below.
         let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
         let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
-        // The series whose minutes expire first comes first. Neither takes the other's time, and an error stops only its own. The last tenth of
-        // the run is for the heartbeat and the public files.
+        // The series that is further behind comes first, because its minutes expire first. It must leave time for the other, and its failure does
+        // not stop the other. The last tenth of the run is for the heartbeat and the public files.
         let left = || invocation.deadline().saturating_duration_since(Instant::now());
         let most = left() * 4 / 5;
         let tenth = left() / 10;
@@ -138,7 +136,7 @@ impl Recorder for RecordCandles {
             let averages = self::files::averages(files, table, are_new, until).await;
             unless_failed(averages, "averages", &mut failures);
         }
-        // Days are looked at once an hour.
+        // Files of days are checked once an hour.
         if outcome.slots.iter().chain(&outcome.auctions).any(|slot| slot.interval == "1h") {
             let bazaar = self::files::days::<bazaar::Candle>(files, "days/bazaar", table, now).await;
             unless_failed(bazaar, "days of the bazaar", &mut failures);

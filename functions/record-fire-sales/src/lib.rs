@@ -1,4 +1,4 @@
-//! Every minute, records the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The provider shows a sale only
+//! Records every minute the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The provider shows a sale only
 //! while it is announced or running.
 
 use std::error::Error;
@@ -15,19 +15,17 @@ use tables::feed::{self, Feed};
 use tables::history::fire_sales::{self as history, Fields, Sighting};
 use tables::{Recorder, Session, Ticks, repeat};
 
-/// How many characters the log has for an invalid sale.
+/// The maximum length of the reason for an invalid sale in the log, in characters.
 const LONGEST_REASON: usize = 256;
 
-/// The outcome of one tick.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
     /// The number of sales that the provider shows.
     shown: usize,
-    /// The number of sales whose row was created or changed.
+    /// The number of rows that were created or changed.
     changed: usize,
 }
 
-/// The `record-fire-sales` recorder.
 #[derive(Debug)]
 pub struct RecordFireSales(Upstream);
 
@@ -72,7 +70,7 @@ impl Recorder for RecordFireSales {
     }
 }
 
-/// Returns the sales as seen at the tick, and the invalid ones, which must not prevent the others from being recorded.
+/// Returns the sales as seen at the tick, and the invalid sales, which must not stop the others from being recorded.
 fn sightings(sales: Rows<FireSale<'_>>, tick: Tick) -> (Vec<Sighting>, Skipped) {
     let Rows { usable, mut skipped } = sales;
     let mut sightings = Vec::with_capacity(usable.len());

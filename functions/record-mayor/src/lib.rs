@@ -1,6 +1,6 @@
-//! Every five minutes, records the sitting mayor, for `GET /v1/mayor/history`. It writes one row for each election, under the
-//! year that the provider gives. So a mayor is recorded under the right year however late the provider shows them. A mayor without
-//! an election is filed under the term that the calendar gives.
+//! Records every five minutes the sitting mayor, for `GET /v1/mayor/history`. It writes one row for each election, under the year
+//! in the provider's response, so the year is right even if the provider shows a new mayor late. If the response has no election, the
+//! year comes from the game's calendar.
 
 use std::error::Error;
 use std::time::Duration;
@@ -19,20 +19,19 @@ use tables::heartbeat::Refresh;
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Recorder, Session, Ticks, repeat};
 
-/// For how long the provider may show the mayor of the term before.
+/// How long after a term begins the provider may still show the previous mayor.
 const HANDOVER: Duration = Duration::from_hours(1);
 
-/// By how much the provider's clock may be ahead, and the time since the tick began.
+/// How far the provider's time may be ahead of ours.
 const AHEAD: Duration = Duration::from_mins(3);
 
-/// The outcome of one tick.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
     /// The year of the election that the sitting mayor won.
     year: ElectionYear,
-    /// Whether the mayor or other perks are newly recorded.
+    /// Whether this run has recorded a new mayor or changed perks.
     new: bool,
-    /// The refresh that was read; `None` without a time.
+    /// The refresh that was read; `None` if the response has no time.
     #[serde(skip)]
     refresh: Option<Refresh>,
 }
@@ -40,7 +39,7 @@ pub struct Outcome {
 /// The mayor that the provider shows.
 struct Shown {
     mayor: Mayor,
-    /// Whether the year is that of an election in the response. Otherwise, it is that of the calendar.
+    /// Whether the year comes from an election in the response, and not from the calendar.
     is_elected: bool,
     refresh: Option<Refresh>,
 }
@@ -48,11 +47,10 @@ struct Shown {
 /// The part of an election that the recorder reads.
 #[derive(Debug, Deserialize)]
 struct Election {
-    /// The year; `None` is as if there was no election.
+    /// The year. `None` counts as no election.
     year: Option<ElectionYear>,
 }
 
-/// The `record-mayor` recorder.
 #[derive(Debug)]
 pub struct RecordMayor(Upstream);
 
@@ -117,10 +115,10 @@ fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError
         name: mayor.name.decoded().into_owned(),
         key: mayor.key.decoded().into_owned(),
         perks: mayor.perks.into_any_usable(response)?.into_iter().map(perk).collect(),
-        // A time in the future would keep every later response from being recorded.
+        // If a time in the future were recorded, no later response could replace it.
         last_updated: last_updated.filter(|time| *time <= latest.get()),
     };
-    // The votes of an open election change although the mayor stays.
+    // The votes of an open election change while the mayor stays.
     let election = current.map(ObjectText::get);
     let data = (&mayor.name, &mayor.perks, election);
     let refresh = last_updated.map(|time| Refresh::of(UnixMilliseconds::new(time), &data));

@@ -1,7 +1,7 @@
-//! `GET /v1/status`: when each feed was last recorded, and whether it is up to date. It requires no key, so that an uptime
-//! monitor can request it.
+//! `GET /v1/status`: the time of each feed's latest record, and whether the feed is up to date. It requires no key, so that an
+//! uptime monitor can request it.
 //!
-//! It reads one row with the heartbeat of each feed, and one row with the feed's oldest record.
+//! For each feed, it reads one row with the heartbeat and usually one row with the oldest record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,16 +29,16 @@ use tables::series::{self, Interval};
 
 use tables::{Error, Session, Table};
 
-/// A feed of minutes is unhealthy if fewer were recorded in the last hour. The newest two may still be on their way.
+/// A feed of minutes is unhealthy if fewer minutes were recorded in the last hour. The newest two may not be recorded yet.
 const FEWEST_MINUTES: usize = 55;
 
-/// The status of the service: how recent its recorded data is.
+/// The status of the service: the age of its recorded data.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Status")]
 struct ServiceStatus {
     /// The version of the service.
     version: &'static str,
-    /// When the feeds were checked. A response from a cache is of an earlier time than its request.
+    /// When the feeds were checked. For a response from a cache, this is earlier than the request.
     checked_at: UnixSeconds,
     /// The feeds: `bazaar`, `candles`, `mayor`, `fire-sales` and `auctions`, in this order.
     feeds: Vec<FeedStatus>,
@@ -51,24 +51,24 @@ struct ServiceStatus {
 struct FeedStatus {
     /// The name of the feed.
     name: &'static str,
-    /// The time of the latest record; of candles, the end of the newest one. `null` if nothing was recorded.
+    /// The time of the latest record; for `candles`, the end of the newest candle. `null` if nothing was recorded.
     last_recorded_at: Option<UnixSeconds>,
     /// The time from `last_recorded_at` to `checked_at`, in whole seconds. `null` if nothing was recorded.
     age_seconds: Option<u64>,
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
-    /// Whether the latest record is at most two of these intervals and 110 seconds old, of candles 230 seconds, and `minutes_last_hour` is at
-    /// least 55, if the feed's first record is an hour old. Of `bazaar` and `auctions`, `data_changed_at` must also be less than ten minutes
+    /// Whether the latest record is at most two of these intervals plus 110 seconds old (230 seconds for `candles`), and `minutes_last_hour`
+    /// is at least 55 once the first record is an hour old. For `bazaar` and `auctions`, `data_changed_at` must also be less than ten minutes
     /// old, if it is known.
     is_healthy: bool,
-    /// The time of the oldest record that the service still has. `null` without a record.
+    /// The time of the oldest kept record. `null` without a record.
     recorded_since: Option<UnixSeconds>,
-    /// The latest period without records that later runs have not filled. `null` if there is no such period.
+    /// The latest gap in the records that later runs have not filled. `null` without a gap.
     last_gap: Option<Gap>,
     /// How many of the 60 minutes before `checked_at` were recorded. `null` for `candles` and `mayor`, and if nothing was recorded.
     minutes_last_hour: Option<usize>,
-    /// The provider's own time of the newest data that differed from those before: prices and volumes, the mayor with the votes, or the auctions
-    /// last updated. `null` for `candles` and `fire-sales`, which have no such time, and if it is not known yet.
+    /// When the provider's data last changed, by its clock: prices and volumes, the mayor and the votes, or the auctions last updated. `null`
+    /// for `candles` and `fire-sales`, which have no such time, and if it is not known yet.
     data_changed_at: Option<UnixSeconds>,
 }
 
@@ -91,7 +91,7 @@ impl FeedStatus {
         now: UnixSeconds,
     ) -> Self {
         let last_recorded_at = heartbeat.map(Heartbeat::last_recorded_at);
-        // A time that is further in the future than the clocks differ is no sign of life either.
+        // A record far in the future is as unhealthy as an old one: clocks differ only by seconds.
         let distance = last_recorded_at.map(|last| last.get().abs_diff(now.get()));
         let gap = heartbeat.and_then(Heartbeat::last_gap);
         let of_minutes = heartbeat.filter(|_| feed.interval == Duration::from_mins(1));
@@ -114,7 +114,7 @@ impl FeedStatus {
     }
 }
 
-/// The handler. A response is never served after its TTL, because an old one could hide that a recorder has stopped.
+/// A response is never served after its TTL, because it could hide that a recorder has stopped.
 #[derive(Debug)]
 pub struct Status {
     table: Table,
@@ -153,7 +153,7 @@ async fn data(table: Session<'_>, now: UnixSeconds) -> Result<ServiceStatus, Err
     Ok(ServiceStatus { version: env!("CARGO_PKG_VERSION"), checked_at: now, feeds, is_healthy })
 }
 
-/// Returns the time of the oldest record of each feed, in their order.
+/// Returns the time of the oldest record of each feed, in the order of `FEEDS`.
 async fn recorded_since(
     table: Session<'_>,
     now: UnixSeconds,
@@ -166,12 +166,12 @@ async fn recorded_since(
     let [hourly, daily_auctions] = &auctions::INTERVALS;
     let auctions = oldest_of(table, [daily_auctions, hourly, &ONE_MINUTE], now).boxed();
     let (candles, mayors, fire_sales, auctions) = try_join4(candles, mayors, fire_sales, auctions).await?;
-    // Minutes live on in candles.
+    // The minutes of the bazaar expire, but their candles stay.
     Ok([candles, candles, mayors, fire_sales, auctions])
 }
 
-/// Returns when the oldest slot of the first of these intervals that has one starts. They are in the order of how long they are kept. Usually
-/// reads one row.
+/// Returns the start of the oldest slot in the first of these intervals that has a slot. `intervals` starts with the interval that is kept
+/// longest. Usually reads one row.
 async fn oldest_of<const N: usize>(
     table: Session<'_>,
     intervals: [&'static Interval; N],

@@ -55,7 +55,6 @@ impl Stack<'_> {
     }
 }
 
-/// The skin in `petInfo`.
 #[derive(Debug, Deserialize)]
 struct PetSkin {
     #[serde(default)]
