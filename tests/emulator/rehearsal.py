@@ -253,7 +253,7 @@ class Rehearsal:
         skipped = {check["name"] for check in report["checks"] if check["outcome"] == "skipped"}
         known = {"response GET /v1/bazaar/candles/all"}
         if "--throttle" not in options:
-            known |= {"error 429", "limit of profiles is their own"}
+            known |= {"error 429", "profiles have their own limit"}
         expect(skipped == known, f"skipped: {sorted(skipped - known)}; no longer skipped: {sorted(known - skipped)}")
         print(f"        {report['passed']} passed, {report['failed']} failed as listed; {report['requests']} requests")
 

@@ -11,13 +11,13 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 
 /// The argument that stands for standard input or standard output.
 pub(crate) const STANDARD_STREAM: &str = "-";
-/// The exit code for an invalid command line, which is clap's own.
+/// The exit code for an invalid command line, the same as clap's.
 pub(crate) const INVALID_COMMAND_LINE: u8 = 2;
 
-/// The arguments of this process.
+/// Parses the arguments of this process.
 ///
 /// # Errors
-/// The exit code, if the arguments are invalid or ask for help.
+/// Returns the exit code if the arguments are invalid or ask for help.
 pub(crate) fn parse<A: Parser>() -> Result<A, ExitCode> {
     parse_from(std::env::args_os())
 }
@@ -57,7 +57,7 @@ pub(crate) fn key_id(text: &str) -> Result<KeyId, String> {
     text.parse().map_err(|error: <KeyId as FromStr>::Err| error.to_string())
 }
 
-/// Parses a time: RFC 3339, or a date, which stands for its first second.
+/// Parses a time: RFC 3339, or a date, which means its first second in UTC.
 pub(crate) fn time(text: &str) -> Result<UnixSeconds, &'static str> {
     let midnight = format!("{text}T00:00:00Z");
     let time = UnixMilliseconds::from_rfc3339(&midnight).or_else(|| UnixMilliseconds::from_rfc3339(text));

@@ -25,13 +25,13 @@ pub(crate) fn show_warnings() {
         .with_ansi(false)
         .with_writer(io::stderr);
     let rows = Targets::new().with_target("tables", Level::WARN);
-    // This fails if there is a subscriber already, which then shows them.
+    // This fails if there is already a subscriber. That one shows the warnings.
     let _ = tracing_subscriber::registry().with(lines).with(rows).try_init();
 }
 
-/// How far a command is.
+/// Shows the progress of a command.
 pub(crate) struct Progress {
-    /// When it was shown last.
+    /// When a line was last shown.
     shown: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! Why a command failed. Each message is one line that says what is wrong and what to do.
+//! The errors of the commands. Each message is one line with the problem and its solution.
 
 use std::io;
 use std::path::PathBuf;
@@ -42,11 +42,11 @@ pub(crate) enum Error {
     Incomplete { name: AccountName },
     #[error("{0}")]
     Refused(String),
-    #[error("the function's response is not from this version of `cargo admin`: {0}")]
+    #[error("the function's response does not fit this version of `cargo admin`: {0}")]
     OtherVersion(#[from] serde_json::Error),
     #[error("the key {id} is issued, but cannot be shown: {cause}; revoke it and issue a new one: {command}")]
     NotShown { id: KeyId, cause: io::Error, command: String },
-    #[error("standard output is /dev/null or closed, and the key is shown only once: no key was issued")]
+    #[error("no key was issued: it is shown only once, and standard output is /dev/null or closed")]
     Discarded,
     #[error("the system has no random source: {0}")]
     Random(getrandom::Error),
@@ -93,7 +93,7 @@ impl From<InvokeError> for Error {
     }
 }
 
-/// What the operator can do about an error of a table.
+/// Advice to the operator about an error of a table.
 fn advice(error: &tables::Error) -> &'static str {
     match error.code() {
         Some("ResourceNotFoundException") => {
@@ -120,7 +120,7 @@ fn advice(error: &tables::Error) -> &'static str {
     }
 }
 
-/// What the operator can do about an error of AWS.
+/// Advice to the operator about an error of AWS.
 fn aws_advice(error: &AwsError) -> &'static str {
     match error.code.as_deref() {
         Some(

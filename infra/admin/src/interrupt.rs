@@ -4,7 +4,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::Error;
 
-/// The result of `work`, unless SIGINT or SIGTERM comes first.
+/// Returns the result of `work`, unless SIGINT or SIGTERM arrives first.
 ///
 /// # Errors
 /// The errors of `work`, and [`Error::Interrupted`].

@@ -7,21 +7,21 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use crate::console;
 use crate::error::Error;
 
-/// The white space that HTTP removes around a header's value, and the end of a line.
+/// The white space that HTTP removes around a header's value, and line ends.
 const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 /// The longest line that is read, in bytes; a key has 41.
 const MAX_LINE: u64 = 4 * 1024;
 const STANDARD_INPUT: &str = "standard input";
 
-/// The text without the white space around it. Other white space is part of the key, as it is in a request.
+/// Removes this white space around the text. Any other white space counts as part of the key, as in a request.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(WHITE_SPACE)
 }
 
-/// The first line of standard input.
+/// Reads the first line of standard input.
 ///
 /// # Errors
-/// If it cannot be read, or is blank.
+/// If the line cannot be read, or is blank.
 pub(crate) async fn read_standard_input() -> Result<String, Error> {
     if std::io::stdin().is_terminal() {
         console::print("type or paste the key, then press Enter");

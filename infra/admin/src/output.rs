@@ -17,7 +17,7 @@ pub(crate) enum Format {
 /// Writes a result: `text` for people, or `document` for programs.
 ///
 /// # Errors
-/// If it cannot be written. A closed pipe is no error.
+/// If the result cannot be written. A closed pipe is not an error.
 pub(crate) fn write(
     format: Format,
     text: impl FnOnce() -> String,
@@ -32,7 +32,7 @@ pub(crate) fn write(
 /// Writes a result that the operator cannot get a second time.
 ///
 /// # Errors
-/// If it cannot be written, even if a pipe is closed.
+/// If the result cannot be written. A closed pipe is an error.
 pub(crate) fn write_all(
     format: Format,
     text: impl FnOnce() -> String,
@@ -50,14 +50,14 @@ pub(crate) fn write_all(
     output.flush()
 }
 
-/// Whether standard output is the null device. If standard output is closed, Rust replaces it by that.
+/// Whether standard output is the null device. Rust opens that device in place of a closed standard output.
 pub(crate) fn is_discarded() -> bool {
     let device = |path: &str| std::fs::metadata(path).map(|metadata| (metadata.rdev(), metadata.ino())).ok();
     let output = device("/dev/stdout");
     output.is_some() && output == device("/dev/null")
 }
 
-/// A table: with lines on a terminal, otherwise only aligned.
+/// Formats a table: with lines on a terminal, otherwise only with aligned columns.
 pub(crate) fn table<const COLUMNS: usize>(
     header: Option<[&str; COLUMNS]>,
     rows: impl IntoIterator<Item = [String; COLUMNS]>,

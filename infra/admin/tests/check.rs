@@ -17,7 +17,7 @@ const DOCUMENT: &str = include_str!("../../../functions/index/openapi.json");
 
 /// The start of a request, a change of its response, and the checks that must then fail.
 const BREAKAGES: &[(&str, &str, &str, &[&str])] = &[
-    ("GET /openapi.json ", "\"paths\"", "\"path\"", &["OpenAPI document is that of this version"]),
+    ("GET /openapi.json ", "\"paths\"", "\"path\"", &["OpenAPI document is of this version"]),
     ("GET /v1/mayor ", "\"data\":{", "\"data\":{\"x\":1,", &["response GET /v1/mayor"]),
     (
         "GET /v1/mayor ",
@@ -33,7 +33,7 @@ const BREAKAGES: &[(&str, &str, &str, &[&str])] = &[
     ("GET /v1/nothing ", " 404 ", " 403 ", &["error 404 unknown route"]),
     ("OPTIONS /v1/mayor ", "access-control-allow-methods: ", "x:", &["preflight OPTIONS /v1/mayor"]),
     ("GET /v1/items ", "content-encoding", "x", &["compression GET /v1/items"]),
-    ("GET /v1/profile/, ", "retry-after", "x", &["limit of profiles is their own"]),
+    ("GET /v1/profile/, ", "retry-after", "x", &["profiles have their own limit"]),
 ];
 
 /// Runs the program with the keys in the environment; returns standard output, standard error and exit code.
@@ -49,7 +49,7 @@ fn check(url: &str, keys: &[(&str, &str)], arguments: &[&str]) -> (String, Strin
     (output, messages, code)
 }
 
-/// The response of the server to the request, with every change.
+/// Returns the server's response to the request, with all changes for that request.
 fn broken(server: &str, request: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(server).unwrap();
     stream.write_all(request.replacen("\r\n", "\r\nconnection: close\r\n", 1).as_bytes()).unwrap();
@@ -63,7 +63,7 @@ fn broken(server: &str, request: &str) -> Vec<u8> {
     };
     let breakages = BREAKAGES.iter().filter(|(start, ..)| request.starts_with(start));
     let changed = breakages.fold(response, |response, (_, from, to, _)| replace(response, from, to));
-    // The body ends with the connection.
+    // Without a length, the body ends with the connection.
     replace(changed, "content-length", "x")
 }
 

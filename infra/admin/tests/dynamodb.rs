@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dynoxide::Database;
 use serde_json::{Value, json};
 
-/// A `DynamoDB` of the test's own.
+/// The `DynamoDB` of one test.
 pub(crate) struct DynamoDb {
     pub(crate) database: Database,
     pub(crate) endpoint: String,
@@ -77,7 +77,7 @@ pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // It may exit before it has read everything.
+        // The program may exit before it has read everything.
         scope.spawn(move || stdin.write_all(input).ok());
         child.wait_with_output().unwrap()
     })

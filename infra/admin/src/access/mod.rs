@@ -1,5 +1,5 @@
-//! The function for accounts and keys, which the commands `account` and `key` invoke: that of a stack, or of the local cloud. On a
-//! table without either, they run the same code themselves.
+//! Runs the commands `account` and `key`. They invoke the function for accounts and keys of a stack or of the local cloud. On a table
+//! without either, they run the same code in this process.
 
 pub(crate) mod options;
 pub(crate) mod view;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::console;
 use crate::error::Error;
 
-/// What carries out the commands.
+/// The function that carries out the commands, or the table on which this process does.
 enum Target {
     Function(Client),
     Table(Access),
@@ -24,15 +24,15 @@ enum Target {
 /// The accounts and keys of a stack, of the local cloud or of a table.
 pub(crate) struct Accounts {
     target: Target,
-    /// The options with which another command selects the same ones.
+    /// The options that select the same accounts in another command.
     options: String,
 }
 
 impl Accounts {
-    /// The result of the command, and what else it has done.
+    /// Runs the command. Returns its result, and notes about everything else that it did.
     ///
     /// # Errors
-    /// If it fails. Running it again does the rest.
+    /// If the command fails. Running it again does the rest.
     pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
         let (name, _) = command.subject();
         let response = match &self.target {
@@ -49,7 +49,7 @@ impl Accounts {
         Ok((serde_json::from_value(result)?, notes))
     }
 
-    /// The failure, and what the operator can do about it.
+    /// Adds advice to the operator to the failure.
     fn refused(&self, name: Option<AccountName>, failure: CommandFailure) -> Error {
         let CommandFailure { code, message, key_id } = failure;
         let advice = match (code, name, key_id) {
@@ -72,12 +72,12 @@ impl Accounts {
         Error::Refused(format!("{message}; {advice}"))
     }
 
-    /// A command line for the same table or stack.
+    /// Returns a command line for the same table or stack.
     pub(crate) fn command(&self, command: &str) -> String {
         format!("cargo admin {command}{}", self.options)
     }
 
-    /// Prints what a command about the account has done. `without_gateway`: the consequence if API Gateway stays unchanged.
+    /// Prints the notes of a command about the account. `without_gateway` is the consequence if API Gateway stays unchanged.
     pub(crate) fn print(
         &self,
         name: &AccountName,
@@ -111,12 +111,12 @@ impl Accounts {
         Ok(())
     }
 
-    /// The command that issues a key with this label, or adds it to API Gateway.
+    /// Returns the command that issues a key with this label, or adds the issued key to API Gateway.
     pub(crate) fn issue(&self, name: &AccountName, label: &str) -> String {
         self.command(&format!("key issue {name} --label {}", quoted(label)))
     }
 
-    /// Warns that API Gateway stays unchanged, unless it is the local cloud.
+    /// Warns that API Gateway stays unchanged, unless the table is on this machine.
     pub(crate) fn warn_without_gateway(&self, consequence: &str) -> Result<(), Error> {
         if matches!(self.target, Target::Table(_)) && !tables::is_on_this_machine()? {
             console::print(format_args!("warning: without --stack, {consequence}"));

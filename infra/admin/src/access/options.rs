@@ -36,7 +36,7 @@ impl AccessOptions {
         if self.json { Format::Json } else { Format::Text }
     }
 
-    /// The options with which another command selects the same accounts.
+    /// The options that select the same accounts in another command.
     fn as_arguments(&self) -> String {
         match (&self.table, &self.stack) {
             (_, Some(stack)) => format!(" --stack {}", quoted(stack)),

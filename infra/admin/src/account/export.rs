@@ -1,4 +1,4 @@
-//! `account export`. A file has the hashes of keys, and the time until which each account is paid, so only its owner can read it.
+//! `account export`. Only its owner can read the file: it holds the hashes of keys, and the payment date of each account.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `account import`, which also brings the issued keys into API Gateway.
+//! `account import`, which also adds the issued keys to API Gateway.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,13 +15,13 @@ use crate::error::Error;
 use crate::output::{Format, write};
 use crate::row_file;
 
-/// How many keys one invocation adds to API Gateway, which allows a few requests per second: this takes it about 20 seconds.
+/// How many keys one invocation adds to API Gateway. API Gateway allows a few requests per second, so this takes about 20 seconds.
 const PAGE: usize = 25;
 
-/// Imports the file, and then the keys of API Gateway.
+/// Imports the file, then adds its issued keys to API Gateway.
 ///
 /// # Errors
-/// If the file cannot be read, or the table or AWS fails. What was imported before stays.
+/// If the file cannot be read, or the table or AWS fails. Rows that were imported before stay.
 pub(super) async fn run(access: &Accounts, file: &Path, format: Format) -> Result<ExitCode, Error> {
     let mut kind = AccessRows::of(access);
     let bad_lines = row_file::import(&mut kind, file).await?;
@@ -46,7 +46,7 @@ pub(super) async fn run(access: &Accounts, file: &Path, format: Format) -> Resul
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Brings the keys into the usage plans of their accounts' tiers. `None` if there is no API Gateway.
+/// Adds or moves the keys to the usage plans of their accounts' tiers. Returns `None` if there is no API Gateway.
 async fn add_to_gateway(access: &Accounts, ids: &[KeyId]) -> Result<Option<GatewayTally>, Error> {
     let mut counts = GatewayTally::default();
     let mut progress = Progress::new();

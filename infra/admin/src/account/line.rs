@@ -1,4 +1,4 @@
-//! A line of a file of accounts and keys: one JSON object. It has the SHA-256 of a key, from which the key cannot be computed.
+//! A line of a file of accounts and keys: one JSON object. A key's line holds its SHA-256, from which the key cannot be computed.
 
 use accounts::{AccountRow, KeyRow, Row};
 use common::time::UnixSeconds;
@@ -13,7 +13,7 @@ struct Distinction {
     sha256: Option<IgnoredAny>,
 }
 
-/// The row that the line describes.
+/// Returns the row in the line.
 ///
 /// # Errors
 /// If the line is bad.

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Create or change an account; options that are not given leave their values unchanged
+    /// Create or change an account; values without an option stay unchanged
     Set {
         /// The name of the account: 1 to 64 letters, digits and . _ - @ +
         #[arg(value_parser = account_name)]
@@ -40,10 +40,10 @@ enum Command {
         /// The tier, which sets the rate limits; with --stack, the keys move to its usage plan
         #[arg(long, value_parser = tier())]
         tier: Option<Tier>,
-        /// The last paid second. A date stands for its first second in UTC: 2030-01-01 pays for all of 2029
+        /// The last paid second; a date means its first second in UTC, so 2030-01-01 pays for all of 2029
         #[arg(long, value_name = "DATE", value_parser = time)]
         paid_until: Option<UnixSeconds>,
-        /// The requests of a suspended account are rejected even if it is paid for; a new account is active by default
+        /// A suspended account's requests are rejected, even if it is paid; a new account is active by default
         #[arg(long, value_parser = status())]
         status: Option<SubscriptionStatus>,
     },

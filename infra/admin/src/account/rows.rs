@@ -18,9 +18,9 @@ pub(super) struct AccessRows<'a> {
     access: &'a Accounts,
     pub(super) accounts: Tally,
     pub(super) keys: Tally,
-    /// The keys of the file that are issued, unless the table keeps another value.
+    /// The issued keys of the file, except keys for which the table keeps other values.
     pub(super) issued: Vec<KeyRow>,
-    /// How many accounts an export has.
+    /// How many accounts were exported.
     pub(super) exported: u64,
 }
 
@@ -61,7 +61,7 @@ impl Kind for AccessRows<'_> {
         format!("accounts: {accounts}; keys: {keys}; ")
     }
 
-    /// Accounts by name, then keys by account and age. Corrupt rows are reported and skipped.
+    /// Exports accounts by name, then keys by account and age. Reports and skips corrupt rows.
     async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
         let mut rows = Vec::new();
         let mut after = None;

@@ -1,4 +1,4 @@
-//! `account set`. A change of the tier moves the keys of the account to another usage plan.
+//! `account set`. A new tier moves the keys of the account to another usage plan.
 
 use accounts::AccountView;
 use accounts::command::Command;

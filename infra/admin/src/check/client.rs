@@ -1,4 +1,5 @@
-//! Sends requests to the deployment, again after a 429. All of a run are fewer than the burst of the smallest tier.
+//! Sends requests to the deployment, and repeats them once after a 429. Without `--throttle`, a run sends fewer requests than the burst
+//! of the smallest tier.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -53,7 +54,7 @@ impl Client {
         }
     }
 
-    /// The response to the request, which is repeated once after a 429.
+    /// Sends the request, and repeats it once after a 429.
     ///
     /// # Errors
     /// If there is no response.
@@ -70,7 +71,7 @@ impl Client {
         }
     }
 
-    /// The response to the request, which is sent only once.
+    /// Sends the request only once.
     ///
     /// # Errors
     /// If there is no response.
@@ -86,7 +87,7 @@ impl Client {
 }
 
 impl Response {
-    /// Status, content type and the beginning of the body on one line.
+    /// The status, the content type and the beginning of the body on one line.
     pub(super) fn summary(&self) -> String {
         let media_type = header_text(&self.headers, CONTENT_TYPE.as_str());
         format!("{}, Content-Type {media_type}: {}", self.status, excerpt(&self.body))

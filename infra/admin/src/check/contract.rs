@@ -13,31 +13,31 @@ use super::client::{Client, Response};
 use super::keys::Keys;
 use super::report::Report;
 
-/// More than the burst of the largest tier, and what its rate adds meanwhile.
+/// More requests than the largest tier accepts: its burst, and what its rate adds during the check.
 const MOST_UNTIL_THROTTLED: usize = 600;
 const CONCURRENCY: usize = 12;
 
-/// The outcome of a judgement.
+/// The result of a check.
 type Verdict = Result<(), Mismatch>;
 
 /// A run of the checks.
 pub(super) struct Run<'a> {
     pub(super) client: &'a Client,
     pub(super) keys: &'a Keys,
-    /// The document of this program. That of the deployment could lead to another host.
+    /// The document of this program. The deployment's document could refer to another host.
     pub(super) document: &'a Document,
     pub(super) report: &'a mut Report,
 }
 
 impl Run<'_> {
-    /// Runs all checks. `unknown` has not been issued. To throttle uses up the bursts of the key.
+    /// Runs all checks. `unknown` is a key that was never issued. If `throttles`, the run uses up the bursts of the good key.
     pub(super) async fn check(&mut self, unknown: &ApiKey, throttles: bool) {
         for operation in self.document.operations() {
             let path = operation.path();
             let name = format!("response GET {path}");
             let Some(example) = operation.examples(200).next().filter(|_| path != BAZAAR_CANDLES_ALL.path)
             else {
-                self.report.skip(name, "a deployment has not recorded the time of the example");
+                self.report.skip(name, "a deployment has no records from the time of the example");
                 continue;
             };
             let key = operation.requires_key().then_some(&self.keys.good);
@@ -59,7 +59,7 @@ impl Run<'_> {
             ("error 401 unknown key", MAYOR.path, Some(Some(unknown)), MAYOR.path, 401),
             ("error 403 lapsed key", MAYOR.path, lapsed.as_ref().map(Some), MAYOR.path, 403),
             ("error 401 revoked key", MAYOR.path, revoked.as_ref().map(Some), MAYOR.path, 401),
-            // The document describes no unknown routes, but all errors look alike.
+            // The document does not describe unknown routes, but all errors have the same form.
             ("error 404 unknown route", "/v1/nothing", Some(None), BAZAAR.path, 404),
         ] {
             let Some(key) = key else {
@@ -76,14 +76,14 @@ impl Run<'_> {
         let verdict = self.compression(ITEMS.path).await;
         self.report.add(format!("compression GET {}", ITEMS.path), verdict);
         for (name, target, path) in [
-            ("limit of profiles is their own", profile, PROFILE.path),
+            ("profiles have their own limit", profile, PROFILE.path),
             ("error 429", invalid, MAYOR_HISTORY.path),
         ] {
             if throttles {
                 let verdict = self.exhaust(&target, path).await;
                 self.report.add(name, verdict);
             } else {
-                self.report.skip(name, "it uses up the burst of the key; --throttle is not given");
+                self.report.skip(name, "it uses up the key's burst; --throttle is not given");
             }
         }
     }
@@ -92,7 +92,7 @@ impl Run<'_> {
         self.client.request(Method::GET, target, key)
     }
 
-    /// Judges that the response to a request has this status, and is as the document describes it for this path.
+    /// Checks that the response has this status, and that it conforms to the document's description of the path.
     async fn respond(&self, target: &str, key: Option<&ApiKey>, path: &str, status: u16) -> Verdict {
         let response = self.client.send(self.get(target, key)).await?;
         self.conforms(&response, path, status)
@@ -105,7 +105,7 @@ impl Run<'_> {
             .map_or(Ok(()), |operation| operation.check_response(status, &response.headers, &response.body))
     }
 
-    /// Judges that a path that requires no key answers `HEAD` without a body.
+    /// Checks that `HEAD` returns no body, on a path that requires no key.
     async fn head(&self, path: &str) -> Verdict {
         let response = self.client.send(self.client.request(Method::HEAD, path, None)).await?;
         expect(&response, 200)?;
@@ -116,7 +116,7 @@ impl Run<'_> {
         Err(Mismatch::new(format!("Content-Type {JSON} and no body"), response.summary()))
     }
 
-    /// Judges that no cache responds to a request without a key, or stores the rejection.
+    /// Checks that no cache responds to a request without a key, and that no cache stores the rejection.
     async fn cached_response(&self) -> Verdict {
         let good = (Some(&self.keys.good), 200);
         for (key, status) in [good, good, (None, 401), good] {
@@ -125,7 +125,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Judges that a browser may send a request with a key.
+    /// Checks that a browser may send a request with a key.
     async fn preflight(&self, path: &str) -> Verdict {
         let request = self
             .client
@@ -147,7 +147,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Judges that clients get an encoding that they accept, even if a cache has stored another.
+    /// Checks that clients get an encoding that they accept, even if a cache has stored another encoding.
     async fn compression(&self, path: &str) -> Verdict {
         for (accepted, expected) in [("gzip", "gzip"), ("identity", "none"), ("gzip, deflate, br", "gzip")] {
             let request = self.get(path, Some(&self.keys.good)).header("accept-encoding", accepted);
@@ -163,7 +163,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Repeats the request until its response is a 429, which must not be the first one, and judges that.
+    /// Repeats the request until the response is a 429, and checks that response. The first response must not be a 429.
     async fn exhaust(&self, target: &str, path: &str) -> Verdict {
         let request = |_| self.client.send_now(self.get(target, Some(&self.keys.good)));
         expect(&request(0).await?, 400)?;

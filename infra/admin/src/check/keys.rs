@@ -16,7 +16,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// The keys of the environment; without a good one, standard input has it.
+    /// Reads the keys from the environment, and the good key from standard input if `API_KEY` is not set.
     ///
     /// # Errors
     /// If a key is malformed, or there is no good key.

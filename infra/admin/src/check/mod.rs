@@ -1,5 +1,5 @@
-//! `check`: sends a deployment the requests of its clients, and reports which promises of the API it keeps. The check sees
-//! only responses, so it works with any base URL.
+//! `check` sends a deployment the requests of its clients, and reports which promises of the API it keeps. It sees only
+//! responses, so it works with any base URL.
 
 mod client;
 mod contract;
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::output::{Format, write};
 
-/// The document of the version that this program belongs to.
+/// The OpenAPI document of this program's version.
 const DOCUMENT: &str = include_str!("../../../../functions/index/openapi.json");
 
 /// The arguments of `check`.
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local cloud
     #[arg(long, value_parser = base_url)]
     url: String,
-    /// Exceed the limits of the key at the end, to check the 429; the key is throttled for a while afterwards
+    /// Exceed the key's limits at the end, to check the 429; the key stays throttled for a while afterwards
     #[arg(long)]
     throttle: bool,
     /// Write one JSON document instead of text
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Checks the deployment. The environment variable `API_KEY` or standard input has a key that the service accepts.
+/// Checks the deployment. The environment variable `API_KEY` or standard input must hold a key that the service accepts.
 ///
 /// # Errors
 /// If the check cannot start: without a key, or if nothing answers at the URL.
@@ -65,7 +65,7 @@ async fn check(arguments: Arguments) -> Result<Report, Error> {
         report.add("OpenAPI document is served", Ok(()));
         let own: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
         let is_own = if document == own { Ok(()) } else { Err(another_version(&document)) };
-        report.add("OpenAPI document is that of this version", is_own);
+        report.add("OpenAPI document is of this version", is_own);
         let document = Document::new(own);
         let unknown = ApiKey::generate(getrandom::fill).map_err(Error::Random)?;
         let mut run = Run { client: &client, keys: &keys, document: &document, report: &mut report };
@@ -86,7 +86,7 @@ fn another_version(document: &Value) -> Mismatch {
     Mismatch::new(expected, format!("another document, version {version}"))
 }
 
-/// Parses a base URL and removes slashes from its end. Errors do not repeat the URL, which may hold a secret.
+/// Parses a base URL and removes trailing slashes. Errors do not repeat the URL, which may hold a secret.
 fn base_url(text: &str) -> Result<String, &'static str> {
     let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
     url.map(|url| url.as_str().trim_end_matches('/').to_owned())

@@ -1,4 +1,4 @@
-//! The report of a run: the checks, which pass, fail or are skipped.
+//! The report of a run. Each check passes, fails or is skipped.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ struct Check {
     outcome: Outcome,
 }
 
-/// Everything that a run found.
+/// The results of a run.
 #[derive(Default, Serialize)]
 pub(super) struct Report {
     url: String,

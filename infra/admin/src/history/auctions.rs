@@ -1,4 +1,4 @@
-//! Candles of auctions, one line per hour or day. `record-candles` builds days of imported hours.
+//! Candles of auctions, one line per hour or day. `record-candles` builds the days from imported hours.
 
 use common::request::auction_item_id::AuctionItemId;
 use serde_json::Value;
@@ -10,10 +10,10 @@ use super::slice::LineCandle;
 
 impl LineCandle for Candle {
     const FIELD: &'static str = "items";
-    const ALLOWED: &'static str = "a candle must be the close, the listings and the minutes of the lowest price, unless all are the \
-                                   same also the sum, open, high and low; and after a semicolon the items and the sum of the sales, \
-                                   of several also their number, median, low and high; lowest prices must be above 0, and no average \
-                                   above high or below low";
+    const ALLOWED: &'static str = "a candle must be the close, the listings and the minutes of the lowest price, then sum, open, high \
+                                   and low unless all lowest prices are the same; after a semicolon the number of sold items and the \
+                                   sum of their prices, then for several sales their number, median, low and high; lowest prices must \
+                                   be above 0, and each average from low to high";
     type Text = String;
 
     fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval> {
@@ -21,7 +21,7 @@ impl LineCandle for Candle {
     }
 
     fn read(slot: Slot, text: &String) -> Option<Self> {
-        // Of two candles the one with more minutes stays, so a wrong number would stay permanently.
+        // The candle with more minutes replaces the other, so one with too many minutes would stay permanently.
         let minutes = slot.interval.length.as_secs() / 60;
         let is_listed = |listed: Listed| {
             let average = listed.average();
@@ -55,8 +55,8 @@ impl LineCandle for Candle {
         let is_invalid = |(_, text): &(&AuctionItemId, &String)| sold_of_text(slot.start, text).is_none();
         let (id, _) = sales.items.iter().find(is_invalid)?;
         Some(format!(
-            "items: {}: it must be sales, separated by semicolons: milliseconds since the hour began, price of the stack, 0 to 3, and the \
-             number of items unless it is 1",
+            "items: {}: it must be sales, separated by semicolons, each with the milliseconds since the hour began, the price of the \
+             stack, a digit from 0 to 3, and the number of items unless it is 1",
             id.as_str()
         ))
     }

@@ -14,10 +14,10 @@ use crate::error::Error;
 
 impl LineCandle for Candle {
     const FIELD: &'static str = "products";
-    const ALLOWED: &'static str = "a minute must be [sell_price,buy_price,sell_volume,buy_volume], and a candle open, high, low and \
-                                   close of the sell price, the same of the buy price, two volumes, the number of recorded minutes, at \
-                                   least 1 and at most as many as there are up to the last recorded one, and the number of minutes \
-                                   after that; prices must be from 0 to 1e12, and none above high or below low";
+    const ALLOWED: &'static str = "a minute must be [sell_price,buy_price,sell_volume,buy_volume]; a candle must be open, high, low and \
+                                   close of the sell price, the same of the buy price, two volumes, the number of recorded minutes (at \
+                                   least 1, at most all minutes up to the last recorded one), and the number of minutes after that one; \
+                                   prices must be from 0 to 1e12, and open and close from low to high";
     type Text = Vec<Number>;
 
     fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval> {
@@ -32,18 +32,18 @@ impl LineCandle for Candle {
                 Quote::nearest(sell.as_f64()?, buy.as_f64()?, volume(sell_volume)?, volume(buy_volume)?)?;
             return Some(Self::of(quote, slot.start));
         }
-        // Counts may be spelled as floating-point numbers.
+        // Counts may be written as floating-point numbers.
         let text = |number: &Number| {
             whole_number(number).map_or_else(|_| number.to_string(), |count| count.to_string())
         };
         let candle = Self::of_text(slot, &numbers.iter().map(text).collect::<Vec<_>>().join(","))?;
-        // Of two candles the one with more samples stays, so a wrong number would stay permanently.
+        // The candle with more samples replaces the other, so one with too many samples would stay permanently.
         let minutes = candle.closed_at.get().abs_diff(slot.start.get()) / 60 + 1;
         (u64::from(candle.samples) <= minutes).then_some(candle)
     }
 
     fn has_price(&self) -> bool {
-        // The recorder skips products without a price, too.
+        // The recorder also skips products without a price.
         self.sell.high.coins() > 0.0 || self.buy.high.coins() > 0.0
     }
 

@@ -17,7 +17,7 @@ use crate::row_file::line::{BadLine, parse, past};
 use crate::row_file::writer::Writer;
 use crate::row_file::{Kind, Tally};
 
-/// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and is not larger than its line.
+/// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and a mayor's row is not larger than its line.
 const MAX_MAYOR: usize = 300_000;
 
 /// The table's mayors and fire sales.
@@ -32,7 +32,7 @@ pub(super) enum Event {
     FireSale(Sighting),
 }
 
-/// The fields that only one of the two has.
+/// The fields that tell a mayor from a fire sale.
 #[derive(Deserialize)]
 struct Distinction {
     year: Option<IgnoredAny>,
@@ -69,7 +69,7 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
         if last_updated < 0 {
             return Err(BadLine::new("last_updated: it must not be negative"));
         }
-        // No later row would replace it.
+        // Later rows could not replace the row until then.
         past("last_updated", UnixMilliseconds::new(last_updated).into(), now)?;
     }
     Ok(mayor)
@@ -78,17 +78,17 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
 fn fire_sale(line: &str, now: UnixSeconds) -> Result<Sighting, BadLine> {
     let FireSaleLine { item_id, start, end, amount, price, recorded_at, seen_at } = parse(line)?;
     if amount < 0 || price < 0 {
-        return Err(BadLine::new(format!("amount, {amount}, and price, {price}, must not be negative")));
+        return Err(BadLine::new(format!("amount ({amount}) and price ({price}) must not be negative")));
     }
     if end < start {
-        return Err(BadLine::new(format!("end: {end} is before start, {start}")));
+        return Err(BadLine::new(format!("end: {end} is before start ({start})")));
     }
     let fields = Fields { item_id, start, end, amount, price };
     let sale = fields.try_into().map_err(|InvalidFireSale(reason)| BadLine::new(reason))?;
     let recorded_at = past("recorded_at", recorded_at, now)?;
     let seen_at = past("seen_at", seen_at.unwrap_or(recorded_at), now)?;
     if seen_at < recorded_at {
-        return Err(BadLine::new(format!("seen_at: {seen_at} is before recorded_at, {recorded_at}")));
+        return Err(BadLine::new(format!("seen_at: {seen_at} is before recorded_at ({recorded_at})")));
     }
     Ok(Sighting { sale, recorded_at, seen_at })
 }

@@ -103,7 +103,7 @@ async fn run_with_kind(command: Command, mut kind: impl Kind) -> Result<ExitCode
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The table of the stack, or the one with this name, or with the name in the environment.
+/// Opens the table of the stack, or else the table with this name, or else with the name in the environment.
 async fn open(name: Option<String>, stack: Option<&str>) -> Result<Table, Error> {
     let sdk = Box::pin(tables::from_profile()).await?;
     if let Some(stack) = stack {

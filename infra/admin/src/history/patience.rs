@@ -1,4 +1,4 @@
-//! How long an operation on the table may take, also while the table throttles.
+//! Retries operations on the table while it throttles.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
 /// The delays between retries while the table throttles, in seconds. An on-demand table scales within a minute.
 const THROTTLING_DELAYS: [u64; 5] = [1, 2, 4, 8, 16];
 
-/// The result of the operation, which is retried while the table throttles.
+/// Runs the operation, and retries it while the table throttles.
 pub(super) async fn patiently<T>(operation: impl AsyncFn() -> Result<T, tables::Error>) -> Result<T, Error> {
     for seconds in THROTTLING_DELAYS {
         match operation().await {

@@ -1,7 +1,7 @@
-//! Prices of all products during one interval, one line per slot: those of the bazaar, and candles of auctions.
+//! Prices of the bazaar, and candles of auctions: one line per slot, with all products of that slot.
 //!
-//! Minutes are kept for two days, but candles of them for longer. So the minutes of a file are also gathered into candles, older ones
-//! only into candles. `record-candles` builds the coarser ones.
+//! The table keeps minutes for two days, and candles for longer. An import therefore also gathers minutes into candles; minutes older
+//! than two days become candles only. `record-candles` builds the coarser candles.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -30,14 +30,16 @@ use crate::row_file::{Kind, Tally};
 
 /// How many slots an export reads ahead.
 const READ_AHEAD: usize = 4;
-/// The number of products in a line: three times as many items as auctions have. The rows of more products could be too large for DynamoDB.
+/// The maximum number of products in a line: three times the number of items in auctions. With more products, rows could be too large for
+/// DynamoDB.
 const MAX_PRODUCTS: usize = 20_000;
-/// Candles that expire sooner are not gathered: `record-candles` may take hours until it has built coarser ones of a long file.
+/// Minutes are not gathered into candles that expire sooner than this: after a long file, `record-candles` may need hours to build coarser
+/// candles from them.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
 pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     const FIELD: &'static str;
-    /// What a candle must be.
+    /// The format of a candle, for error messages.
     const ALLOWED: &'static str;
     type Text: DeserializeOwned;
 
@@ -47,12 +49,12 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     /// Reads the candle in a line. `None` if the text is not a candle.
     fn read(slot: Slot, text: &Self::Text) -> Option<Self>;
 
-    /// Whether the product had any price. One without is not stored.
+    /// Whether the product had any price. Candles without a price are not stored.
     fn has_price(&self) -> bool {
         true
     }
 
-    /// The candle as a line has it.
+    /// Returns the candle in the format of a line.
     fn written(&self, slot: Slot) -> Value;
 
     /// Returns the sales of a slot for its line, if the lines of its interval have sales.
@@ -60,12 +62,12 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
         Ok(None)
     }
 
-    /// Returns what is wrong with the sales in the line of a slot.
+    /// Returns the flaw in the sales of a slot's line, if there is one.
     fn flaw_of_sales(_: Slot, _: &HourSold) -> Option<String> {
         Some("only lines of hours of auctions have sales".to_owned())
     }
 
-    /// Records the minute, if lines have minutes. Returns whether it was not recorded before.
+    /// Records the minute, if this series has minutes. Returns whether the minute is new.
     async fn record_minute(_: Session<'_>, _: Slot, _: &Candles<Self>) -> Result<bool, Error> {
         Ok(false)
     }
@@ -127,7 +129,7 @@ fn is_minute(slot: Slot) -> bool {
     slot.interval.length == Duration::from_mins(1)
 }
 
-/// Checks that a slot starts at this time and has ended. Seconds of a minute are dropped, and it may be the present one.
+/// Checks that a slot starts at this time and has ended. For minutes, seconds are ignored, and the current minute is accepted.
 fn started(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot, BadLine> {
     if is_minute(slot) {
         return past("opened_at", opened_at, now).map(|_| slot);
@@ -167,12 +169,12 @@ pub(super) struct Slices<C: SeriesCandle> {
 struct Gathered<C: SeriesCandle> {
     slot: Slot,
     minutes: BTreeMap<UnixSeconds, Candles<C>>,
-    /// How many lines of older minutes are not counted yet, because the candles decide their result.
+    /// How many lines of older minutes are not counted yet: their result depends on whether the candles are new.
     waiting: u64,
 }
 
-/// The slot into whose candles the minute is gathered, of the finest interval that still keeps them. All minutes of a day get the same
-/// interval, because `record-candles` builds coarser candles of one interval only.
+/// Returns the slot whose candles gather the minute, in the finest interval that still keeps candles of that day. All minutes of a day get
+/// the same interval, because `record-candles` builds coarser candles from one interval only.
 fn slot_of(minute: UnixSeconds, intervals: &'static [Interval]) -> Option<Slot> {
     let day = intervals.last()?;
     let since = day.slot(minute).minus(BUILDING_TIME);
@@ -188,7 +190,7 @@ impl<C: LineCandle> Slices<C> {
         self.table.with_timeout(OPERATION_TIMEOUT)
     }
 
-    /// Stores and counts the candles of these lines, and notes that coarser ones must be built of them.
+    /// Stores and counts the candles of these lines, and notes that coarser candles must be built from them.
     async fn store_candles(
         &mut self,
         slot: Slot,
@@ -201,14 +203,13 @@ impl<C: LineCandle> Slices<C> {
             changed += patiently(async || sales.import(self.session(), slot.start).await).await?;
         }
         changed += patiently(async || series::store(self.session(), slot, candles).await).await?;
-        // Even if nothing changed: an earlier import may have been killed before it noted that.
+        // Also if nothing changed: an earlier import may have been killed before this step.
         patiently(async || series::build_again(self.session(), C::SERIES, slot.start).await).await?;
         self.tally.count(lines, changed > 0);
         Ok(())
     }
 
-    /// Records the minute if it is kept, and gathers it. Of two lines with the same minute, the first one counts, and the recorded minute
-    /// before both.
+    /// Records the minute if it is kept, and gathers it. A recorded minute wins over a line, and the first line of a minute over later lines.
     async fn store_minute(
         &mut self,
         minute: Slot,
@@ -262,7 +263,7 @@ impl<C: LineCandle> Kind for Slices<C> {
             };
             joined.insert(id, candle);
         }
-        // The recorder builds the current slot when all of its minutes are recorded.
+        // The recorder builds the current slot when all its minutes are recorded.
         if slot.end() > now() || joined.is_empty() {
             return Ok(());
         }
@@ -273,8 +274,8 @@ impl<C: LineCandle> Kind for Slices<C> {
         format!("{}, ", self.tally.text("too old"))
     }
 
-    /// From coarse to fine: `record-candles` may run during an import, and would build coarse candles of a part of the finer ones. A slot
-    /// without its last rows is skipped: it was changed by hand, or it expired.
+    /// Exports slots from coarse to fine. In the other order, `record-candles` could run during an import and build coarse candles from
+    /// only some of the finer ones. A slot with missing rows is skipped: it was changed by hand, or it has expired.
     async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
         let mut slots = Vec::new();
         for interval in C::intervals().rev() {

@@ -1,4 +1,4 @@
-//! `key explain`: the decision of the authorizer with its reason, which clients do not see. No output repeats the key.
+//! `key explain` shows the authorizer's decision and its reason, which clients do not see. No output repeats the key.
 
 use std::process::ExitCode;
 

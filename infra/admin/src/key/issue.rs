@@ -1,4 +1,4 @@
-//! `key issue`. The key is in the response to this one command.
+//! `key issue`, the only command that shows a key.
 
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ pub(super) async fn run(options: &AccessOptions, name: AccountName, label: Label
         return Err(Error::NotShown { id: id.clone(), cause, command: format!("{revoke} && {issue}") });
     }
     console::print(format_args!(
-        "the key is shown only this once; its KEY-ID is {id}; it may take a minute until API Gateway accepts it"
+        "the key is shown only once; its KEY-ID is {id}; API Gateway may reject it for about a minute"
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -29,7 +29,7 @@ pub(super) async fn run(accounts: &Accounts, id: KeyId, format: Format) -> Resul
     accounts.print(
         &key.account,
         notes,
-        "API Gateway keeps its key for it, which does no harm; the same command with --stack deletes it",
+        "API Gateway keeps its copy of the key, which does no harm; the same command with --stack deletes it",
     )
 }
 

@@ -1,12 +1,12 @@
-//! Parses a line of JSON. Operators write these files with their own programs, so the reason for a bad line names the field and
-//! what is allowed.
+//! Parses a line of JSON. Operators write these files with their own programs, so the reason for a bad line names the field and the
+//! allowed values.
 
 use std::time::Duration;
 
 use common::time::UnixSeconds;
 use serde::Deserialize;
 
-/// How far ahead of this machine's clock a time may be.
+/// How far a time may be ahead of this machine's clock.
 const CLOCK_SKEW: Duration = Duration::from_mins(1);
 
 /// Why a line cannot be used.
@@ -20,9 +20,9 @@ impl BadLine {
     }
 }
 
-/// The content of the line: one JSON object.
+/// Returns the content of the line, which is one JSON object.
 pub(crate) fn parse<'de, T: Deserialize<'de>>(line: &'de str) -> Result<T, BadLine> {
-    // Serde would accept a list of the fields.
+    // Serde would also accept a list of the fields' values.
     if !line.starts_with('{') {
         return Err(BadLine::new(format!("a line must be a JSON object, {{…}}, not {line}")));
     }

@@ -1,8 +1,8 @@
-//! Imports and exports of tables as files with one JSON object per line, which people and other programs can read and write. A kind
-//! says what a line is and how it is stored; everything else is the same for all kinds.
+//! Imports and exports of tables as files with one JSON object per line, which people and other programs can read and write. A [`Kind`]
+//! defines the content of a line and how it is stored; everything else is the same for all kinds.
 //!
 //! An import can be interrupted at any point and run again: existing rows stay, so importing a file twice has the same effect as
-//! importing it once. The file of an export is complete or not there.
+//! importing it once. The file of an export is complete or absent.
 
 pub(crate) mod line;
 mod reader;
@@ -26,42 +26,42 @@ pub(crate) trait Kind {
     /// The content of a line.
     type Record;
 
-    /// The content of `line`, if it can be true at the time `now`.
+    /// Parses `line`. A line about something after `now` is bad.
     fn parse(line: &str, now: UnixSeconds) -> Result<Self::Record, BadLine>;
 
-    /// Stores the row and counts it, unless that must wait for the lines after it. Storing it twice has the same effect as storing it
-    /// once. Returns the reason for which it is left out, if operators must read it.
+    /// Stores and counts the row, now or together with later rows. Storing a row twice has the same effect as storing it once. If the
+    /// row is left out, returns the reason for operators, unless the summary says enough.
     async fn store(&mut self, row: Self::Record) -> Result<Option<String>, Error>;
 
-    /// Stores and counts what waits for further lines, after the last one.
+    /// Stores and counts the rows that still wait for later ones, after the last line.
     async fn finish(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// How many lines had which result, up to the number of bad lines.
+    /// The number of lines for each result, as text. The number of bad lines is appended to it.
     fn summary(&self) -> String;
 
     /// Writes all rows, in the order of the file.
     async fn export(&mut self, writer: &mut Writer) -> Result<(), Error>;
 }
 
-/// How many lines of an import had which result.
+/// The number of imported lines for each result.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Tally {
     pub(crate) imported: u64,
     pub(crate) already_there: u64,
-    /// Accounts and keys of which the table keeps other values; history that is too old.
+    /// Accounts and keys for which the table keeps other values; history that is too old.
     #[serde(rename = "different")]
     pub(crate) left_out: u64,
 }
 
 impl Tally {
-    /// Counts lines that the table has now. `is_new`: it did not have them before.
+    /// Counts lines that are now in the table. `is_new`: they were not there before.
     pub(crate) fn count(&mut self, lines: u64, is_new: bool) {
         *(if is_new { &mut self.imported } else { &mut self.already_there }) += lines;
     }
 
-    /// The counts for people, with a word for what was left out.
+    /// The counts as text. `left_out` is the word for lines that were left out.
     pub(crate) fn text(&self, left_out: &str) -> impl fmt::Display {
         let Self { imported, already_there, left_out: count } = self;
         format!("imported {imported}, already there {already_there}, {left_out} {count}")
@@ -71,7 +71,7 @@ impl Tally {
 /// Imports the file, prints a summary, and returns the number of bad lines.
 ///
 /// # Errors
-/// If the file cannot be read, or the table cannot be written. What was imported before stays.
+/// If the file cannot be read, or the table cannot be written. Lines that were imported before stay.
 pub(crate) async fn import<K: Kind>(kind: &mut K, file: &Path) -> Result<u64, Error> {
     let mut reader = unless_interrupted(Reader::open(file)).await?;
     let result = unless_interrupted(import_lines(kind, &mut reader)).await;
@@ -94,8 +94,8 @@ async fn import_lines<K: Kind>(kind: &mut K, reader: &mut Reader) -> Result<(), 
 /// Exports all rows. Only its owner can read a private file.
 ///
 /// # Errors
-/// If the table cannot be read, or the file cannot be written; also if the reader of standard output closes it, because a part of a backup
-/// must not look like a whole one. Then there is no file, or the former one.
+/// If the table cannot be read, or the file cannot be written. A closed pipe is also an error, because part of a backup must not look like
+/// all of it. After an error, an existing file is unchanged, and no new file appears.
 pub(crate) async fn export(
     kind: &mut impl Kind,
     file: &Path,

@@ -16,8 +16,9 @@ use crate::error::Error;
 const MAX_LINE: usize = 16 * 1024 * 1024;
 /// How many bytes to read at a time.
 const CHUNK: usize = 1024 * 1024;
-/// How many bad lines are printed, and how many characters of each reason.
+/// How many bad lines are printed.
 const MAX_BAD_LINES: u64 = 100;
+/// How many characters of a reason are printed.
 const MAX_REASON: usize = 600;
 /// Some editors write it before the first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -35,7 +36,7 @@ impl Reader {
     /// Opens the file.
     ///
     /// # Errors
-    /// If that fails.
+    /// If the file cannot be opened.
     pub(super) async fn open(file: &Path) -> Result<Self, Error> {
         let name = file.display().to_string();
         let input: Box<dyn AsyncRead + Unpin> = if file.as_os_str() == STANDARD_STREAM {
@@ -48,7 +49,7 @@ impl Reader {
         Ok(Self { name, input, number: 0, bad_lines: 0 })
     }
 
-    /// Ends the reports, and returns the number of bad lines.
+    /// Prints how many further bad lines there were, and returns the number of all bad lines.
     pub(super) fn finish(self) -> u64 {
         if self.bad_lines > MAX_BAD_LINES {
             console::print(format_args!("… and {} more", self.bad_lines - MAX_BAD_LINES));
@@ -56,7 +57,7 @@ impl Reader {
         self.bad_lines
     }
 
-    /// The content of the next line that is neither blank nor bad, or `None` at the end.
+    /// Returns the content of the next line that is neither blank nor bad, or `None` at the end.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -94,7 +95,7 @@ impl Reader {
         console::print(format_args!("{}:{}: {message}", self.name, self.number));
     }
 
-    /// The next line with its end, or `None` at the end. A line that is too long is cut.
+    /// Returns the next line with its line end, or `None` at the end of the file. Cuts a line that is too long.
     async fn next_line(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let mut line = Vec::new();
         loop {

@@ -1,5 +1,5 @@
-//! Writes the file of an export. It is written under a temporary name in the same folder, and renamed at the end. A file that is
-//! replaced keeps its permissions.
+//! Writes the file of an export under a temporary name in the same folder, and renames it at the end. The new file keeps the
+//! permissions of the file that it replaces, unless it is private.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -17,7 +17,7 @@ use crate::error::Error;
 
 /// How many bytes to write at a time.
 const CHUNK: usize = 256 * 1024;
-/// The mode of a new file, to which the umask of the process applies, unless only its owner can read it.
+/// The mode of a new file that is not private, before the umask of the process applies.
 const USUAL_MODE: u32 = 0o666;
 
 /// The file of an export, or standard output.
@@ -30,20 +30,20 @@ pub(crate) struct Writer {
     progress: Progress,
 }
 
-/// The number of rows in the file, and of values that are not, because they are corrupt or missing.
+/// The number of exported rows, and of values that were skipped because they are corrupt or missing.
 #[derive(Default)]
 pub(crate) struct Exported {
     pub(crate) rows: u64,
     pub(crate) skipped: u64,
 }
 
-/// A file that is not at its place yet. It is deleted when it is dropped.
+/// A file that is not yet at its final path. Dropping it deletes it.
 struct TemporaryFile {
     written: NamedTempFile,
     place: PathBuf,
     /// Whether it may replace an existing file.
     replaces: bool,
-    /// What it gets at the end.
+    /// The permissions that it gets at the end, if they must change.
     permissions: Option<Permissions>,
 }
 
@@ -103,7 +103,7 @@ impl Writer {
         Ok(Self { output, name, file, exported: Exported::default(), progress: Progress::new() })
     }
 
-    /// Writes a line; `None` is a row that cannot be read.
+    /// Writes a line. `None` stands for a row that cannot be read, and is counted as skipped.
     pub(crate) async fn write(&mut self, row: Option<impl Serialize>) -> Result<(), Error> {
         let Some(row) = row else {
             self.skip(1);

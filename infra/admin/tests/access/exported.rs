@@ -26,7 +26,7 @@ fn sorted(access: &Access) -> Vec<Value> {
     rows
 }
 
-/// The lines of an export to standard output, which has nothing else.
+/// Returns the lines of an export to standard output, which holds nothing else.
 #[track_caller]
 fn export(access: &Access) -> Vec<String> {
     let outcome = access.succeed(&["account", "export", "-", "--json"]);
@@ -146,7 +146,7 @@ fn bad_lines_are_refused_and_the_others_imported() {
     assert_eq!(access.rows().len(), 2);
 }
 
-/// An import never takes anything away, so that a wrong file does no harm.
+/// An import never removes anything, so a wrong file does no harm.
 #[test]
 fn existing_rows_stay() {
     let access = Access::with_bots();
@@ -177,7 +177,7 @@ fn a_second_issued_key_with_a_label_is_refused_until_the_first_is_revoked() {
     );
     assert!(code == 1 && messages.starts_with(&expected), "{messages}");
     assert_eq!(document["keys"], json!({"imported": 0, "already_there": 0, "different": 1}));
-    // Two lines of one file, too.
+    // The same applies to two lines of one file.
     let both = [export(&access), vec![key_line("issued")]].concat();
     let empty = Access::start();
     assert_eq!(import(&empty, &both).2["keys"]["imported"], 1);
@@ -188,7 +188,7 @@ fn a_second_issued_key_with_a_label_is_refused_until_the_first_is_revoked() {
     assert_eq!(import(&access, &both[1..2]).0, 0);
 }
 
-/// A key goes from pending over issued to revoked, and never back.
+/// A key changes from pending to issued to revoked, and never back.
 #[test]
 fn the_later_state_of_a_key_stays() {
     let states = ["pending", "issued", "revoked"];

@@ -93,12 +93,12 @@ fn a_corrupt_row_is_an_error() {
 fn commands_warn_without_a_stack_unless_the_table_is_local() {
     let access = Access::with_bots();
     let (_, id) = access.issue("ci");
-    // This machine, by an address that is not known to be local.
+    // This machine, with an address that does not count as local.
     let elsewhere = access.endpoint.replace("127.0.0.1", "0.0.0.0");
     let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
     for (arguments, expected) in [
         (&["account", "set", "bots", "--tier", "pro"][..], "the account's keys stay in the usage plan"),
-        (&["key", "revoke", &id], "API Gateway keeps its key for it"),
+        (&["key", "revoke", &id], "API Gateway keeps its copy of the key"),
         (&["key", "list", "bots"], ""),
         (&["account", "set", "bots", "--status", "suspended"], ""),
     ] {

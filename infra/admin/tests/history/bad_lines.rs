@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{DynamoDb, line, minutes, start, summary, this_morning};
 
-/// Imports the lines, each of which must be bad for its reason.
+/// Imports the lines. Each must be refused for its reason.
 #[track_caller]
 fn assert_reasons(kind: &str, lines: &[(String, &str)]) {
     let dynamodb = DynamoDb::start();

@@ -1,5 +1,5 @@
-//! The file of an export is complete or not there, and has the mode that its readers expect. A command that cannot work says what to
-//! do.
+//! The file of an export is complete or absent, and has the mode that its readers expect. A command that cannot work names the
+//! solution.
 
 use std::cell::Cell;
 use std::fs::{self, Permissions};
@@ -23,7 +23,7 @@ fn a_file_is_replaced_only_by_force_and_keeps_its_mode() {
         (messages(&output), output.status.code(), fs::read_to_string(&file).unwrap())
     };
     assert_eq!(export(&[]), ("exported 4\n".to_owned(), Some(0), EVENTS.to_owned()));
-    // The mode of the umask.
+    // The umask decides the mode.
     let usual = path("usual");
     fs::write(&usual, "").unwrap();
     assert_eq!(mode(&file), mode(&usual));

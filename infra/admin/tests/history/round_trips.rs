@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Dump, DynamoDb, EVENTS, line, minutes, start, summary, this_morning};
 
-/// The intervals of the bazaar, their lengths in minutes, and for how many days they are kept.
+/// The intervals of the bazaar, their lengths in minutes, and for how many days they are kept; `None` is permanently.
 const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("1d", 1_440, None),
     ("3h", 180, Some(1_095)),
@@ -14,8 +14,8 @@ const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("5m", 5, Some(30)),
 ];
 
-/// Imports the lines backwards and expects their export to be these lines, whose import gives the same rows in an empty table, although it
-/// was interrupted. The same import changes nothing.
+/// Imports the lines in reverse order. Their export must return the same lines. Importing those into an empty table must give the same
+/// rows, also after an interruption. A second import must change nothing.
 #[track_caller]
 fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &[String]) -> Dump {
     let import = |table: &str, lines: &[String]| dynamodb.import(kind, table, lines.concat().as_bytes());
@@ -44,13 +44,13 @@ fn events_come_back_and_their_later_state_stays() {
     let dynamodb = DynamoDb::start();
     let lines: Vec<_> = EVENTS.split_inclusive('\n').map(str::to_owned).collect();
     round_trip(&dynamodb, "events", &lines);
-    // Of mayors without a time, the first one stays.
+    // Among mayors without a time, the first one stays.
     assert_imported(&dynamodb, "events", &EVENTS.replace("Paul", "Marina"), [0, 4, 0]);
     let at = |time: &str| EVENTS.replace("Diana", "Takeover").replace("1791616500123", time);
     assert_imported(&dynamodb, "events", &at("1791616500122"), [0, 4, 0]);
     assert_imported(&dynamodb, "events", &at("1791616500124"), [1, 3, 0]);
     assert_eq!(dynamodb.export("events", "History").0, at("1791616500124"));
-    // Of a sale, the earliest time and the values of the latest.
+    // A sale keeps its earliest time and its latest values.
     let sale = |price, day| lines[3].replace("\"price\":0", price).replace("-14T", day);
     for (price, day) in [("\"price\":7", "-15T"), ("\"price\":4", "-13T")] {
         assert_imported(&dynamodb, "events", &sale(price, day), [1, 0, 0]);
@@ -76,7 +76,7 @@ fn candles_of_auctions_come_back_as_they_were() {
     ];
     assert!(lines[2].contains("sales"), "{}", lines[2]);
     round_trip(&dynamodb, "auctions", &lines);
-    // Sales that are known from fewer minutes change nothing.
+    // Sales from fewer minutes change nothing.
     let fewer = lines[2].replace(":58", ":57").replace("700", "800");
     assert_imported(&dynamodb, "auctions", &fewer, [0, 1, 0]);
     assert_imported(&dynamodb, "auctions", &fewer.replace(":57", ":59"), [1, 0, 0]);
@@ -95,7 +95,7 @@ fn prices(morning: Timestamp) -> Vec<String> {
         [line(name, newest - minutes(length), extremes), line(name, newest, &candles.join(","))]
     };
     let mut lines: Vec<_> = INTERVALS.into_iter().flat_map(of_interval).collect();
-    // The minutes, after the candles into which they are gathered.
+    // The candles that are gathered from the minutes, and then the minutes.
     lines.extend([
         line("5m", morning, r#""ITEM":[9.5,9.5,3.5,3.5,0.25,0.25,0.25,0.25,3,0,2,1]"#),
         line("5m", morning + minutes(55), r#""A":[1.0,1.0,1.0,1.0,0.0,0.0,0.0,0.0,1,2,1,4]"#),
@@ -112,7 +112,7 @@ fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
     let morning = this_morning();
     let lines = prices(morning);
     let dump = round_trip(&dynamodb, "bazaar", &lines);
-    // Candles with fewer samples and other prices of recorded minutes change nothing, not even a candle of these minutes.
+    // Candles with fewer samples change nothing. Other prices of recorded minutes change neither the minutes nor their candles.
     let others =
         lines.concat().replace(",4,1]", ",3,1]").replace(",2,1]", ",1,1]").replace(",0.25,9,0]", ",8,9,0]");
     assert_imported(&dynamodb, "bazaar", &others, [0, lines.len(), 0]);
@@ -174,7 +174,7 @@ fn old_minutes_become_candles_of_the_finest_interval_that_is_kept() {
         let at = |minute, price: i64| {
             line("1m", slot + minutes(minute), &format!("\"A\":[{price},0.5,{price},0]"))
         };
-        // One of the lines is there twice.
+        // One of the lines appears twice.
         let lines = [at(4, 2), at(0, 1), at(2, 3), at(0, 1)].concat();
         let dynamodb = DynamoDb::start();
         assert_imported(&dynamodb, "bazaar", &lines, [4, 0, 0]);

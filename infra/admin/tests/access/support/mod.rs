@@ -12,7 +12,7 @@ pub(crate) const UNKNOWN_KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni"
 pub(crate) const UNKNOWN_ID: &str = "95f291419f81e24891fed21a";
 pub(crate) const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
 
-/// A table `Access` of the test's own.
+/// The table `Access` of one test.
 pub(crate) struct Access {
     dynamodb: DynamoDb,
     pub(crate) endpoint: String,
@@ -39,7 +39,7 @@ impl Outcome {
 }
 
 impl Access {
-    /// With an empty table, as template.yaml has it (`the_table_is_that_of_the_template`).
+    /// With an empty table. `the_table_is_that_of_the_template` compares its schema with template.yaml.
     pub(crate) fn start() -> Self {
         let dynamodb = DynamoDb::serve();
         dynamodb.create_table(json!({
@@ -87,7 +87,7 @@ impl Access {
         self.dynamodb.delete_row("Access", &json!({"pk": {"S": key}}));
     }
 
-    /// The row of [`UNKNOWN_KEY`] with what `with` adds to it.
+    /// Stores the row of [`UNKNOWN_KEY`] with the additional attributes `with`.
     pub(crate) fn put_key(&self, label: &str, with: &Value) {
         let mut row = json!({
             "pk": {"S": format!("key#{UNKNOWN_ID}")}, "sha256": {"S": UNKNOWN_DIGEST}, "account": {"S": "bots"},
@@ -115,7 +115,7 @@ impl Access {
         outcome
     }
 
-    /// The reason for which the command fails.
+    /// Runs the command, which must fail, and returns the reason.
     #[track_caller]
     pub(crate) fn fail(&self, arguments: &[&str]) -> String {
         let outcome = self.run(arguments);
