@@ -16,7 +16,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The document in `value`. Parts that are missing match nothing.
+    /// The document in `value`. Missing parts match nothing.
     #[must_use]
     pub fn new(value: Value) -> Self {
         let mut closed_components = value.get("components").cloned().unwrap_or_default();
@@ -30,7 +30,7 @@ impl Document {
         &self.value
     }
 
-    /// The target of the reference in `value`, or `value` itself if it is no reference.
+    /// The target of the reference in `value`, or `value` itself if it is not a reference.
     pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
         match value.get("$ref").and_then(Value::as_str) {
             Some(reference) => self.value.pointer(reference.strip_prefix('#')?),
@@ -54,7 +54,7 @@ impl Document {
     /// Checks `value` against `schema`.
     ///
     /// # Errors
-    /// The first few violations.
+    /// Lists the first few violations.
     pub fn check_value(&self, schema: &Value, value: &Value) -> Result<(), Mismatch> {
         let validator = self.validator(schema)?;
         let violations = validator.iter_errors(value).take(VIOLATIONS);

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::mismatch::excerpt;
 
-/// The value of the header `name` if the response has it exactly once, as text. Of two values, clients may use either.
+/// The value of the header `name`, if the response has the header exactly once. If it appears twice, clients may use either value.
 #[must_use]
 pub fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();

@@ -2,8 +2,8 @@
 //! black-box tests use it on the local cloud.
 //!
 //! A response conforms if its status is described, its body fits the schema of that status, and its headers fit theirs.
-//! Schemas are closed for that: a field that the document does not describe is an error, unless a schema allows
-//! additional properties explicitly. Clients must accept new fields, but this version of the service has none.
+//! For this check, schemas are closed: a field that the document does not describe is an error, unless a schema explicitly
+//! allows additional properties. Clients must accept new fields, but this version of the service has none.
 
 mod document;
 mod headers;

@@ -1,4 +1,4 @@
-//! The difference between what was expected and what was received.
+//! The difference between an expected and a received value.
 
 use std::fmt;
 
@@ -8,14 +8,11 @@ const EXCERPT_LENGTH: usize = 160;
 /// Why something does not conform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What was expected.
     pub expected: String,
-    /// What was received instead.
     pub received: String,
 }
 
 impl Mismatch {
-    /// A mismatch between the two.
     #[must_use]
     pub fn new(expected: impl Into<String>, received: impl Into<String>) -> Self {
         Self { expected: expected.into(), received: received.into() }

@@ -8,10 +8,10 @@ use crate::document::{Document, parameter_value};
 use crate::headers::{header_text, single_header};
 use crate::mismatch::{Mismatch, excerpt};
 
-/// The media type of every body but those of CSV.
+/// The media type of every body except CSV.
 pub const JSON: &str = "application/json";
 
-/// The media type of CSV, as responses have it.
+/// The media type of CSV in responses.
 const CSV: &str = "text/csv; charset=utf-8";
 
 /// Headers that a response has only if the document describes them.
@@ -55,7 +55,7 @@ impl<'a> Operation<'a> {
         self.path
     }
 
-    /// The operation as it stands in the document.
+    /// The operation's JSON in the document.
     #[must_use]
     pub const fn value(&self) -> &'a Value {
         self.value
@@ -108,7 +108,7 @@ impl<'a> Operation<'a> {
     /// Checks a response to this operation.
     ///
     /// # Errors
-    /// The first thing in which the response differs from the document.
+    /// Names the first difference between the response and the document.
     pub fn check_response(&self, status: u16, headers: &HeaderMap, body: &str) -> Result<(), Mismatch> {
         let response = self.response(status).ok_or_else(|| {
             Mismatch::new("a status that the document describes", format!("{status}: {}", excerpt(body)))

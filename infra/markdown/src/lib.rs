@@ -1,11 +1,11 @@
-//! Tables that commands print, and write into pages.
+//! Markdown tables, which commands print and write into pages.
 
 use std::path::Path;
 
 /// Writes `content` into the page at `path`: between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 ///
 /// # Errors
-/// A sentence, when the page cannot be read or written, or has no such part.
+/// If the page cannot be read or written, or has no such part. The error is a sentence.
 pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
     let page =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;

@@ -45,7 +45,7 @@ fn features(edges: &str, selection: &[&str]) -> Features {
     features
 }
 
-/// What `selection` builds with other features than the whole workspace does.
+/// Returns the packages that `selection` builds with other features than the whole workspace does.
 #[track_caller]
 fn differences(command: &str, whole: &Features, selection: &Features) -> Vec<String> {
     assert!(!selection.is_empty(), "{command} selects no dependency");
