@@ -25,7 +25,7 @@ type Request = (PathBuf, String, BTreeSet<String>);
 /// The finished builds of this process. The lock is held during a build: a second cargo would only wait for the first.
 static BUILT: Mutex<BTreeMap<Request, Programs>> = Mutex::const_new(BTreeMap::new());
 
-/// The up-to-date binaries of the packages.
+/// Builds the packages and returns their binaries.
 ///
 /// # Errors
 /// When cargo cannot be run, or the packages do not compile. Cargo prints the reason to standard error.
@@ -65,10 +65,10 @@ pub(crate) async fn build(
     Ok(programs)
 }
 
-/// Returns the running cargo, or the one in the path, in the folder `workspace`.
+/// Returns a command in the folder `workspace` for the cargo that runs this process, or else for `cargo` in the path.
 ///
-/// `cargo run` and `cargo test` set variables that some build scripts (ring's) depend on. Without them, everything above those
-/// scripts would be compiled again, here and in the next build outside.
+/// `cargo run` and `cargo test` set variables that some build scripts (ring's) depend on. The command removes these variables:
+/// otherwise those scripts and their dependents would be compiled again, here and in the next build outside this process.
 #[must_use]
 pub fn cargo(workspace: &Path) -> std::process::Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));

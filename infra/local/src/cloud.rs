@@ -40,12 +40,12 @@ const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
 /// The variables with the place of the public files, and with their address.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
-/// The variables with the ids of usage plans. The local gateway follows the template, so functions have nothing to change there.
+/// The variables with the ids of usage plans. They are empty: the local gateway follows the template, so functions cannot change plans.
 const PLAN_VARIABLES: [&str; 2] = ["STARTER_USAGE_PLAN", "PRO_USAGE_PLAN"];
 /// The start of a reference to a secret, which `CloudFormation` resolves in a deployment.
 const DYNAMIC_REFERENCE: &str = "{{resolve:";
 
-/// A running local cloud. Dropping it stops everything, the functions included.
+/// A running local cloud. Dropping it stops everything, including the functions.
 pub struct Cloud {
     template: Template,
     gateway: Server,
@@ -65,7 +65,7 @@ impl Cloud {
     /// Builds the functions and starts everything. Afterwards, the cloud accepts requests.
     ///
     /// # Errors
-    /// Among others, when a port is in use, the template is invalid, or the functions do not build.
+    /// For example when a port is in use, the template is invalid, or the functions do not build.
     pub async fn start(options: Options) -> Result<Self, Error> {
         // Quick checks come first, because building may take minutes.
         let gateway_listener = listen(options.port, "--port").await?;
@@ -143,7 +143,7 @@ impl Cloud {
         format!("http://{}", self.lambda.address())
     }
 
-    /// `DynamoDB`, as the functions use it.
+    /// The `DynamoDB` that the functions use.
     #[must_use]
     pub fn dynamodb(&self) -> &DynamoDb {
         &self.dynamodb
@@ -155,7 +155,7 @@ impl Cloud {
         self.keys.as_ref()
     }
 
-    /// The response of a function to an event. The function is named by its logical id or its binary.
+    /// Invokes a function, which is named by its logical id or its binary, and returns its response to the event.
     ///
     /// # Errors
     /// When there is no such function, and when it does not respond; the reason is logged.
@@ -182,11 +182,11 @@ impl Cloud {
         Ok(())
     }
 
-    /// Records an empty minute of auctions at the time of the clock, for tests: without one, the route of their prices has nothing to
-    /// serve.
+    /// Records a minute without auctions at the clock's time, for tests: without a recorded minute, the route for auction prices has no
+    /// data to serve.
     ///
     /// # Errors
-    /// When the table of histories does not answer.
+    /// When the table `History` does not respond.
     pub async fn record_no_auctions(&self) -> Result<(), tables::Error> {
         let now = UnixMilliseconds::new(self.clock.now_ms());
         let minute = Minute {
@@ -263,7 +263,8 @@ fn open_files(options: &Options) -> Result<Option<Arc<PublicFiles>>, Error> {
         .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))
 }
 
-/// Generates the past of a simulated game, if the template has a table for it. Returns what the first events of schedules wait for.
+/// Starts to generate the past of a simulated game, if the template has a table for it. Also returns the signals for the first events of
+/// schedules.
 fn start_backfill(
     options: &Options,
     template: &Template,
@@ -271,7 +272,7 @@ fn start_backfill(
     logs: &Logs,
 ) -> (JoinSet<()>, AtStart) {
     let (newest_minutes, newest_minutes_stored) = watch::channel(false);
-    // Nothing is sent: the functions that record the first minute hold the sender until they have done so.
+    // Nothing is sent: schedules hold the sender until the first minute is recorded.
     let (recording_minutes, minutes_recorded) = mpsc::channel(1);
     let mut backfill = JoinSet::new();
     let history = template.tables.get(backfill::TABLE).filter(|_| options.history > 0);
@@ -289,7 +290,7 @@ fn start_backfill(
     (backfill, AtStart { newest_minutes: newest_minutes_stored, minutes_recorded: recording_minutes })
 }
 
-/// Serves the public files below their prefix, and everything else by the gateway.
+/// Serves the public files under their prefix, and passes all other requests to the gateway.
 fn serve(listener: TcpListener, gateway: Gateway, files: Option<Arc<PublicFiles>>) -> io::Result<Server> {
     let shared = Arc::new(gateway);
     Server::start(listener, true, move |request, client| {
@@ -311,7 +312,7 @@ async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {
 fn cannot_listen(port: u16, option: &'static str) -> impl Fn(io::Error) -> Error {
     move |cause| {
         Error::new(format!(
-            "cannot listen on port {port}: {cause}; choose another one with {option} (0 takes a free one)"
+            "cannot listen on port {port}: {cause}; choose another port with {option} (0 for a free one)"
         ))
     }
 }
@@ -332,7 +333,7 @@ async fn find_programs(options: &Options, template: &Template) -> Result<BTreeMa
             let names =
                 functions.clone().map(|function| (function.binary.clone(), folder.join(&function.binary)));
             let programs = names.filter(|(_, program)| program.is_file()).collect();
-            (programs, format!("there is none in {}", folder.display()))
+            (programs, format!("it is not in {}", folder.display()))
         }
     };
     functions
@@ -368,8 +369,8 @@ fn pools_of(
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: the secrets, the place of the public files and their address, which is relative to
-/// the pages, no usage plans, and the endpoints, which override the template's.
+/// Completes the function's environment: sets the secrets, the place of the public files, and their address relative to the pages; empties
+/// the ids of usage plans; and overrides the template's endpoints.
 fn complete(
     function: &mut Function,
     options: &Options,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use bytes::Bytes;
 
-/// Why the local cloud could not start: a sentence for the terminal, which says what to change.
+/// Why the local cloud could not start: a sentence for the terminal that says how to solve the problem.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);
@@ -24,7 +24,7 @@ impl Error {
 /// Why an invocation has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum InvocationError {
-    /// There is no function of that name.
+    /// There is no function with this name.
     #[error("the template has no function {0}")]
     UnknownFunction(String),
     /// The function did not respond, or responded with an error.
@@ -32,9 +32,8 @@ pub enum InvocationError {
     Failed {
         /// The function's logical id.
         function: String,
-        /// What happened.
         reason: String,
-        /// Lambda's response: JSON with `errorType` and `errorMessage`, the function's own if there are any.
+        /// Lambda's response: the function's own error, or else JSON with `errorType` and `errorMessage`.
         payload: Bytes,
     },
 }
@@ -42,13 +41,13 @@ pub enum InvocationError {
 /// Why a sample event cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
-    /// The request is no HTTP request.
+    /// The request is not a valid HTTP request.
     #[error(transparent)]
     Request(#[from] hyper::http::Error),
-    /// The route has another path than the request.
+    /// The request does not match the route.
     #[error("the request does not match {0}")]
     NoRoute(String),
-    /// The event is no JSON.
+    /// The event is not JSON.
     #[error(transparent)]
     Event(#[from] serde_json::Error),
 }

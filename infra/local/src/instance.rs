@@ -67,7 +67,7 @@ impl Failure {
 
 #[derive(Debug)]
 pub(crate) struct Instance {
-    /// How the process has ended, once it has.
+    /// The exit status of the process; `None` while it runs.
     ended: watch::Receiver<Option<ExitStatus>>,
     /// Dropping it kills the process.
     kill: oneshot::Sender<()>,
@@ -79,7 +79,7 @@ impl Instance {
     /// Starts a process, which is killed when the instance is dropped.
     ///
     /// # Errors
-    /// When the operating system refuses.
+    /// When the operating system cannot start the process.
     pub(crate) async fn start(function: &Function, program: &Path, logs: &Logs) -> Result<Self, Failure> {
         let api = RuntimeApi::start(&function.logical_id).await.map_err(Failure::Spawn)?;
         let mut child =
@@ -96,10 +96,10 @@ impl Instance {
         Ok(Self { ended, kill, api, fresh: true })
     }
 
-    /// The function's response to the event.
+    /// Invokes the function and returns its response to the event.
     ///
     /// # Errors
-    /// When the function does not respond. After `EndedIdle`, it has not seen the event.
+    /// When the function does not respond. With `EndedIdle`, it has not seen the event.
     pub(crate) async fn invoke(
         &mut self,
         request_id: &str,
@@ -141,13 +141,13 @@ impl Instance {
     /// Kills the process and waits until it has ended.
     pub(crate) async fn stop(mut self) {
         drop(self.kill);
-        // It fails if the sender is gone, and with it the process.
+        // An error means that the sender is gone, and with it the process.
         let _ = self.ended.wait_for(Option::is_some).await;
     }
 }
 
-/// Waits until the process ends, so that it is never a zombie, even while its instance is idle. Kills it when the sender of
-/// `killed` is dropped.
+/// Waits until the process ends, so that it never becomes a zombie, even while its instance is idle. Kills the process when
+/// the sender of `killed` is dropped.
 async fn reap(mut child: Child, killed: oneshot::Receiver<()>, ended: watch::Sender<Option<ExitStatus>>) {
     let status = tokio::select! {
         status = child.wait() => status,
@@ -157,7 +157,7 @@ async fn reap(mut child: Child, killed: oneshot::Receiver<()>, ended: watch::Sen
             child.wait().await
         }
     };
-    // Waiting for a process of one's own does not fail.
+    // Waiting for a child process does not fail.
     ended.send_replace(status.ok());
 }
 
@@ -166,12 +166,12 @@ async fn exit_status(ended: &watch::Receiver<Option<ExitStatus>>) -> ExitStatus 
     let status = ended.clone().wait_for(Option::is_some).await.ok().and_then(|status| *status);
     match status {
         Some(status) => status,
-        // Not known: the timeout of the invocation applies.
+        // The status is not known, so the timeout of the invocation applies.
         None => std::future::pending().await,
     }
 }
 
-/// The process, with the environment of `provided.al2023` and nothing else.
+/// The command for the process. Its environment has only the variables of the runtime `provided.al2023` and of the function.
 fn command(function: &Function, program: &Path, runtime_api: &str) -> Command {
     let mut command = Command::new(program);
     let task_root = program.parent().unwrap_or(Path::new("/"));

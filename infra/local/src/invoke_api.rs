@@ -40,7 +40,7 @@ pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Res
             let message = format!("the payload must be smaller than {MAX_PAYLOAD_BYTES} bytes");
             return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLargeException", &message);
         }
-        // As JSON, it is incomplete as well.
+        // An empty text is refused below as invalid JSON.
         Body::Incomplete => Bytes::new(),
     };
     if let Err(reason) = serde_json::from_slice::<IgnoredAny>(&payload) {

@@ -1,5 +1,5 @@
 //! The initial API keys, one for each state of a key and its account. They are the same at every start. They are not
-//! secret, because they are valid in the local cloud only.
+//! secret, because they are valid only in the local cloud.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -27,11 +27,11 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The initial keys. `Debug` does not show them; [`ApiKey::expose`] does.
 #[derive(Debug, Clone)]
 pub struct Keys {
-    /// Of an account with a paid subscription to the tier starter.
+    /// The key of an account with a paid subscription to the tier starter.
     pub starter: ApiKey,
-    /// Of an account with a paid subscription to the tier pro.
+    /// The key of an account with a paid subscription to the tier pro.
     pub pro: ApiKey,
-    /// Of an account whose subscription has lapsed.
+    /// The key of an account whose subscription has lapsed.
     pub lapsed: ApiKey,
     /// A revoked key of an account with a paid subscription.
     pub revoked: ApiKey,
@@ -54,7 +54,7 @@ impl Keys {
     }
 }
 
-/// Stores the initial keys in the table and returns them. Existing rows stay as they are: they may have been changed.
+/// Stores the initial keys in the table and returns them. Existing rows stay unchanged, because they may have been edited.
 ///
 /// # Errors
 /// When the database fails.

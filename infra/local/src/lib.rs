@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The gateway ([`Cloud::url`]) sends requests through authorizer, usage plan and cache to the functions. The Invoke API
-//! ([`Cloud::lambda_url`]) and schedules invoke functions directly. The functions run as processes of their own, use the
+//! ([`Cloud::lambda_url`]) and schedules invoke functions directly. Functions run in separate processes, and use the
 //! Lambda Runtime API and an embedded `DynamoDB` ([`Cloud::dynamodb`]). The README lists the differences from AWS.
 
 mod arn;

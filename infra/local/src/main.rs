@@ -51,7 +51,7 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
-    /// Days of prices and candles that the simulated game starts with, 0 to 90; those of auctions go back at least a week
+    /// Days of past prices and candles to generate for the simulated game, 0 to 90; auctions get at least 7, unless it is 0
     #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
     history: u16,
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
@@ -128,7 +128,7 @@ impl Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // Each thread has memory of its own for rows that pass through it, so there are no more than are of use.
+    // Each thread keeps memory for the rows that it handles, so there are only as many blocking threads as processors.
     let threads = std::thread::available_parallelism().map_or(2, NonZero::get).max(2);
     let runtime = Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();
     let result =
@@ -174,8 +174,8 @@ fn print_greeting(cloud: &Cloud) {
     print(&format!("ready {}", cloud.url()));
 }
 
-/// Links to the pages, if they are on. The one to the market shows an item, and brings a key along, in the part that a browser
-/// sends to no server.
+/// Links to the pages, if they are on. The link to the market names an item, and carries a key in the URL fragment, which
+/// browsers never send.
 fn pages(template: &Template, keys: Option<&Keys>, base: &str) -> Vec<String> {
     let is_on = |path: &str| template.api.routes.iter().any(|route| route.path == path);
     let key = keys.map(|keys| format!("#key={}", keys.pro.expose())).unwrap_or_default();
@@ -204,7 +204,7 @@ fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
     let query = query.replace("YESTERDAY", &yesterday());
     let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
-    // The files of the pages have addresses that only the pages know.
+    // Only the pages know the addresses of their files.
     if path.contains('{') {
         return "-".to_owned();
     }

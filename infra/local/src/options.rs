@@ -29,7 +29,7 @@ const PLACEHOLDER_PAYMENTS_SECRET: &str = "whsec_local";
 
 /// The options of a local cloud. Not `Debug`: they may hold the upstream API key.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent switch")]
 pub struct Options {
     /// The template. Its folder is the workspace with the functions.
     pub template: PathBuf,
@@ -39,36 +39,38 @@ pub struct Options {
     pub lambda_port: u16,
     /// `DynamoDB`'s port; 0 for a free one.
     pub dynamodb_port: u16,
-    /// The folder in which tables and public files are kept between runs. Without one, tables are in memory.
+    /// The folder that keeps tables and public files between runs. Without it, tables are in memory.
     pub data: Option<PathBuf>,
-    /// Whether the recorders write public files, which are served under `/public/`: into the folder `public` in `data`, or a temporary one.
+    /// Whether the recorders write public files, which are served under `/public/`. The files are in the folder `public` in `data`, or in
+    /// a temporary folder.
     pub public_files: bool,
     /// Whether schedules run.
     pub schedules: bool,
-    /// How long after each full period a schedule with a rate sends its events. On AWS, that depends on the second at which the schedule was
-    /// created. Events of other schedules are sent this long after they are due: on AWS, at any second of their minute.
+    /// The delay of events. A schedule with a rate sends its events this long after each full period; on AWS, the delay depends on the second
+    /// at which the schedule was created. Other schedules send their events this long after they are due; on AWS, at any second of the minute.
     pub schedules_begin_after: Duration,
     /// Whether schedules also run once at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
-    /// The days of prices and candles that a simulated game starts with, at most 90, of auctions at least 7; 0 also leaves out daily candles, auctions, past
-    /// mayors and fire sales. They are generated in the background, after the start; the log says what is still missing.
+    /// The days of past prices and candles to generate for a simulated game: at most 90, and for auctions at least 7. With 0, nothing is
+    /// generated, not even daily candles, auctions, past mayors and fire sales. The past is generated in the background after the start;
+    /// the log lists the missing parts.
     pub history: u16,
     /// The provider of the functions' data.
     pub upstream: Upstream,
     /// The upstream API key. It is never sent to the simulator.
     pub upstream_key: Option<String>,
-    /// The secret that signs the events of payments, if not the placeholder.
+    /// The secret that signs the events of payments; `None` for a placeholder.
     pub payments_secret: Option<String>,
-    /// Whether the template's usage plans apply. Otherwise their limits are too high to reach, except for those in
-    /// [`parameters`](field@Self::parameters).
+    /// Whether the limits of the template's usage plans apply. Otherwise limits are too high to reach, unless
+    /// [`parameters`](field@Self::parameters) sets them.
     pub throttling: bool,
-    /// Values for the template's parameters. They override all others.
+    /// Values for the template's parameters. They override all other values.
     pub parameters: BTreeMap<String, String>,
     /// The source of the functions' binaries.
     pub binaries: Binaries,
     /// The limit for concurrent instances of a function.
     pub concurrency: NonZeroU16,
-    /// Functions with a longer timeout in the template have this one.
+    /// The longest timeout of a function. Longer timeouts in the template are shortened to it.
     pub longest_timeout: Duration,
     /// The time of requests, schedules, the simulator and the generated past.
     pub clock: Clock,
@@ -86,7 +88,7 @@ pub enum Upstream {
         /// The seed of the game.
         seed: u64,
     },
-    /// A server with the provider's API, and the name service's.
+    /// A server with the APIs of the provider and of the name service.
     Url(String),
     /// The template's defaults: the real provider and the real name service.
     Live,
@@ -134,8 +136,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults, but with functions of the profile of tests, on free ports, so that clouds can run concurrently, and without
-    /// schedules, history and throttling. With `schedules` set, they run only when they are due.
+    /// The options for tests. Functions are built with the profile `test`. Ports are free ones, so that clouds can run concurrently.
+    /// Schedules, history, public files and throttling are off. If a test turns schedules on, they run only when they are due.
     #[must_use]
     pub fn for_tests() -> Self {
         Self {
@@ -152,7 +154,7 @@ impl Options {
         }
     }
 
-    /// Values for the template's parameters: the given ones, then those that follow from the other options and that the template declares.
+    /// Values for the template's parameters: the given values, and values that follow from the other options, for declared parameters only.
     pub(crate) fn template_parameters(
         &self,
         document: &Document,
@@ -180,7 +182,7 @@ impl Options {
         parameters
     }
 
-    /// The API key that is sent to the upstream; only the real provider may be without one.
+    /// The API key for requests to the upstream. Only the real provider can be without a key.
     pub(crate) fn sent_key(&self) -> Option<&str> {
         match self.upstream {
             Upstream::Simulator { .. } => Some(PLACEHOLDER_KEY),

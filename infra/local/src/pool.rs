@@ -61,8 +61,8 @@ impl Pool {
         self.logs.push(&format!("local: {}: {text}", self.function.binary));
     }
 
-    /// The function's response to the event. Dropping the future leaves the queue; an invocation that has started runs to
-    /// its end, as on Lambda.
+    /// Invokes the function and returns its response to the event. Dropping the future leaves the queue; an invocation that
+    /// has started runs to its end, as on Lambda.
     ///
     /// # Errors
     /// When the function does not respond; the reason is logged.
@@ -70,7 +70,7 @@ impl Pool {
         self.spawn(event, true).await
     }
 
-    /// The same without logging, for callers that redact failures or expect them.
+    /// Like [`Self::invoke`], but without logging, for callers that redact failures or expect them.
     ///
     /// # Errors
     /// When the function does not respond.
@@ -119,14 +119,14 @@ impl Pool {
                 instance.stop().await;
             }
             match result {
-                // No instance has seen the event, so another one can handle it.
+                // No instance has seen the event, so another instance can handle it.
                 Err(failure @ Failure::EndedIdle(_)) if !fresh => self.log(&failure.to_string()),
                 result => return result,
             }
         }
     }
 
-    /// An idle instance, if there is one, and the signal that ends it or the one that is started instead.
+    /// Takes an idle instance, if there is one. Also returns the signal that ends this instance, or the new instance in its place.
     fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         (ready.idle.pop(), ready.killed.subscribe())
@@ -142,7 +142,7 @@ impl Pool {
         instance.stop().await;
     }
 
-    /// Ends the busy instances, and takes the idle ones. The receivers are dropped when the busy ones have ended.
+    /// Signals the busy instances to end, and takes the idle ones. The signal has no more receivers when all busy ones have ended.
     fn end_all(&self) -> (Vec<Instance>, watch::Sender<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let Ready { idle, killed } = std::mem::take(&mut *ready);
@@ -165,7 +165,7 @@ impl Pool {
         drop(self.end_all());
     }
 
-    /// The same, and waits until all processes have ended.
+    /// Accepts no more invocations, kills the processes, and waits until they have ended.
     pub(crate) async fn stop(&self) {
         self.slots.close();
         self.kill().await;

@@ -1,5 +1,5 @@
 //! Serves the public files under `/public/` as S3 and `CloudFront` do: entity tags, ranges, conditions, compression and CORS. On AWS they
-//! have an address of their own, at whose root they are.
+//! are at the root of a separate address.
 
 use std::io;
 use std::ops::Range;
@@ -23,10 +23,10 @@ use tempfile::TempDir;
 use crate::gateway::compression::{accepts_gzip, gzip};
 use crate::server::empty_response;
 
-/// Where the files are on the address of the gateway.
+/// The path of the files at the gateway's address.
 pub(crate) const PREFIX: &str = "/public/";
 
-/// The sizes that `CloudFront` compresses.
+/// The sizes of files that `CloudFront` compresses, in bytes.
 const COMPRESSED_SIZES: Range<usize> = 1_000..10_000_000;
 
 const CACHE: &str = "public, max-age=60, stale-if-error=3600";
@@ -37,7 +37,7 @@ const EXPOSED: &str = "ETag, Last-Modified, Content-Length, Content-Range";
 pub(crate) struct PublicFiles {
     folder: PathBuf,
     store: LocalFileSystem,
-    /// Deletes the folder with this value.
+    /// A temporary folder, which is deleted when this value is dropped.
     _temporary: Option<TempDir>,
 }
 
@@ -139,7 +139,7 @@ impl PublicFiles {
         if compressed.is_some() {
             set(&mut response, CONTENT_ENCODING, "gzip");
         }
-        // hyper sends the length of the body of a response to HEAD, and not the body.
+        // In a response to HEAD, hyper sends the length of the body, but not the body.
         *response.body_mut() = Full::new(compressed.map_or(body, Bytes::from));
         response
     }
@@ -151,7 +151,7 @@ fn set(response: &mut Response<Full<Bytes>>, name: HeaderName, value: &str) {
     }
 }
 
-/// Returns the range of a header with one range; the whole file is sent for any other, as S3 does.
+/// Returns the range of a header with exactly one range. For any other header the whole file is sent, as by S3.
 fn parse_range(header: &str) -> Option<GetRange> {
     let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
     match (first, last) {
@@ -164,7 +164,7 @@ fn parse_range(header: &str) -> Option<GetRange> {
     }
 }
 
-/// Whether the client has this version. Entity tags are compared weakly, and they decide if there are any.
+/// Whether the client has this version of the file. Entity tags take precedence over dates, and are compared weakly.
 fn is_unmodified(headers: &HeaderMap, e_tag: &str, modified: SystemTime) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(tags) = text(IF_NONE_MATCH) {

@@ -1,6 +1,6 @@
 //! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an error. Each
-//! instance has its own listener, because `AWS_LAMBDA_RUNTIME_API` is only a host and a port. Its address is random, not only its port: a
-//! process that outlives its listener for a moment must not reach a later listener with the same port, which is of another function.
+//! instance has its own listener, because `AWS_LAMBDA_RUNTIME_API` is only a host and a port. The host is random, not only the port: a
+//! process that briefly outlives its listener must not reach a later listener of another function on the same port.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -42,7 +42,7 @@ struct Shared {
     function_arn: String,
     events: tokio::sync::Mutex<mpsc::Receiver<Offer>>,
     pending: Mutex<Option<(String, oneshot::Sender<Outcome>)>>,
-    /// Whether the function could start, once it has polled for its first event or reported an error.
+    /// The result of the start: success at the first poll, or the function's error. `None` before both.
     start: watch::Sender<Option<Result<(), Bytes>>>,
 }
 
@@ -80,7 +80,7 @@ impl RuntimeApi {
     /// Waits for the first poll.
     ///
     /// # Errors
-    /// The function's error, if it cannot start.
+    /// Returns the function's error, if the function cannot start.
     pub(crate) async fn started(&self) -> Result<(), Bytes> {
         let mut start = self.shared.start.subscribe();
         let started = start.wait_for(Option::is_some).await.ok().and_then(|start| start.clone());
@@ -111,7 +111,7 @@ impl RuntimeApi {
     }
 }
 
-/// Listens on a random loopback address. Where the system has only `127.0.0.1`, as on macOS, it listens there.
+/// Listens on a random loopback address, or on `127.0.0.1` if the system has no other, as on macOS.
 async fn listen() -> io::Result<TcpListener> {
     let [second, third, fourth, ..] = Uuid::new_v4().into_bytes();
     // Neither the network nor its broadcast address.

@@ -1,4 +1,4 @@
-//! The scheduler: sends functions the events of their schedules, by the cloud's clock.
+//! The scheduler. It sends functions the events of their schedules, by the cloud's clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,31 +24,31 @@ const MAX_BACKOFF: Duration = Duration::from_mins(1);
 const MAX_CONCURRENT: usize = 4;
 /// The placeholder for the time at which an event is due.
 const SCHEDULED_TIME: &str = "<aws.scheduler.scheduled-time>";
-/// The field of an event that makes a recorder record the minute of the event, whatever the system's clock shows.
+/// The field of an event that makes a recorder accept the event's minute, regardless of the system's clock.
 const BACKFILL: &str = "backfill";
 
 struct Scheduled {
     schedule: Schedule,
-    /// The time from a multiple of the period since 1970 until the event that is due then.
+    /// How long after each multiple of the period since 1970 an event is due.
     offset: Duration,
-    /// How long after it is due an event is sent.
+    /// How long after its due time an event is sent.
     delay: Duration,
     pool: Arc<Pool>,
     clock: Clock,
 }
 
-/// The events that schedules send at the start of the cloud, each of the current minute.
+/// Signals for the events that schedules send at the start of the cloud, for the current minute.
 #[derive(Clone)]
 pub(crate) struct AtStart {
-    /// Becomes true when the newest minutes of the past are stored. Schedules that run less often than every minute wait for it: the first
-    /// candle is built of those minutes.
+    /// Becomes true when the newest minutes of the past are stored. Schedules that run less often than every minute wait for it, because the
+    /// first candle is built from those minutes.
     pub(crate) newest_minutes: watch::Receiver<bool>,
     /// Dropped when the functions that run every minute have responded.
     pub(crate) minutes_recorded: mpsc::Sender<()>,
 }
 
-/// Runs all schedules of the template until the returned set is dropped. Rates begin `begin_after` a multiple of their period; other events
-/// are sent so long after they are due.
+/// Runs all schedules of the template until the returned set is dropped. Events of a rate are due `begin_after` after each multiple of its
+/// period. Other events are sent that long after they are due.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
@@ -67,7 +67,7 @@ pub(crate) fn start(
                 pool: Arc::clone(pool),
                 clock: clock.clone(),
             };
-            // Read here and not when the task first runs, so that no event from now on is missed.
+            // Read before the task first runs, so that no event after this point is missed.
             let now_ms = clock.now_ms();
             let last_ms = scheduled.latest_due_ms(now_ms);
             let scheduled = Arc::new(scheduled);
@@ -76,14 +76,14 @@ pub(crate) fn start(
                 if let Some(AtStart { mut newest_minutes, minutes_recorded }) = at_start {
                     if scheduled.period_ms() > MINUTE_MS {
                         drop(minutes_recorded);
-                        // An error says that the past is not generated.
+                        // An error means that no past is generated.
                         let _ = newest_minutes.wait_for(|is_stored| *is_stored).await;
                     }
                     // Recorders refuse an event that is minutes old.
                     let now_ms = scheduled.clock.now_ms();
                     Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
                 }
-                // Only now, so that two events do not double the load of the provider. The next one is sent late, but in its minute.
+                // Starts only now, so that two events do not double the load on the provider. The next event is late, but in its minute.
                 scheduled.run(last_ms).await;
             });
         }
@@ -99,7 +99,7 @@ impl Scheduled {
             tokio::time::sleep(POLL_INTERVAL).await;
             while events.try_join_next().is_some() {}
             let due_ms = self.latest_due_ms(self.clock.now_ms());
-            // When the clock is set back a little, no event must repeat; when it is set back far, the schedule must go on.
+            // If the clock is set back by less than a period, no event may repeat. If it is set back further, the schedule must continue.
             let is_set_back = last_ms.saturating_sub(due_ms) > self.period_ms();
             if due_ms <= last_ms && !is_set_back {
                 continue;
@@ -122,7 +122,7 @@ impl Scheduled {
         i64::try_from(self.schedule.period.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// The latest multiple of the period since 1970, plus the offset, whose event is sent at `now_ms`: minutes are full minutes.
+    /// The due time of the latest event that is sent by `now_ms`: a multiple of the period since 1970, plus the offset.
     fn latest_due_ms(&self, now_ms: i64) -> i64 {
         let latest_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
         let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
@@ -159,8 +159,8 @@ impl Scheduled {
     }
 }
 
-/// The event of a schedule. If the cloud's clock is not the system's, it is a backfill's: recorders refuse events that are not of the
-/// present by the system's clock.
+/// The event of a schedule. If the cloud's clock does not show the system's time, the event is marked as a backfill: recorders refuse other
+/// events that are not from the present by the system's clock.
 fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
     let text = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
     if clock.is_of_system() {

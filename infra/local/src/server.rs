@@ -1,5 +1,5 @@
 //! An HTTP/1.1 server on the loopback address. The gateway, the Invoke API, the Runtime API and DynamoDB each have one.
-//! Dropping it closes all of its connections.
+//! Dropping a server closes all its connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use tokio::task::{JoinHandle, JoinSet};
 /// The pause after a failed accept, usually because of too many open files. It keeps the loop from spinning.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(50);
 
-/// An extension of a response: the connection is closed instead of sending it.
+/// An extension of a response that closes the connection instead of sending the response.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the connection is closed without a response, on demand")]
 pub(crate) struct CloseConnection;
@@ -32,7 +32,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Serves `handler` on the listener. With `half_close`, a client that closes its side of the connection after its
-    /// request still gets the response; without, its request is dropped.
+    /// request still gets the response. Without it, the request is dropped.
     ///
     /// # Errors
     /// When the address of the listener is unknown.
@@ -57,7 +57,7 @@ impl Server {
                     tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
                     continue;
                 };
-                // Otherwise the kernel may delay a small response by 40 ms. It fails on a closed socket only.
+                // Otherwise the kernel may delay a small response by 40 ms. This fails only on a closed socket.
                 if stream.set_nodelay(true).is_err() {
                     continue;
                 }
@@ -102,8 +102,8 @@ pub(crate) enum Body {
     Incomplete,
 }
 
-/// Reads a body to its end. Bytes beyond the limit are read and discarded: a client may not read the response before it
-/// has sent everything.
+/// Reads a body to its end. Bytes beyond the limit are read and discarded: some clients read the response only after they
+/// have sent everything.
 pub(crate) async fn read(mut body: Incoming, limit: usize) -> Body {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX).min(limit);
     let mut collected = BytesMut::with_capacity(expected);

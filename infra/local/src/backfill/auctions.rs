@@ -1,5 +1,5 @@
-//! The past of auctions: candles, and the texts of which averages are made. The past has the items that are on sale now. Their prices follow
-//! their trends and end at the present ones, and sales are drawn from what is on sale.
+//! The past of auctions: candles, and the texts from which averages are built. The past has the items that are on sale now. Their prices
+//! follow trends that end at the current prices, and past sales are drawn from the current auctions.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,19 +19,19 @@ use tables::series::{Interval, Slot, store};
 use super::past::{DAY, Game, Past};
 
 const HOUR: Duration = Duration::from_hours(1);
-/// The days of hourly candles and of texts at least: the longest window of averages.
+/// The minimum number of days of hourly candles and of texts: the longest window of averages.
 const LEAST_DAYS: u16 = 7;
-/// The length of the parts that a day without hours is made of.
+/// The length of the parts from which a day without hourly candles is computed.
 const PART: Duration = Duration::from_hours(6);
 
 pub(super) struct Auctions {
     seed: u64,
     now: UnixSeconds,
-    /// Read when something is missing.
+    /// Computed only if the table lacks part of the past.
     market: OnceLock<Market>,
 }
 
-/// What is on sale now.
+/// The auctions that are on sale now.
 struct Market {
     items: BTreeMap<AuctionItemId, Offered>,
     /// The auctions as if they were sold now.
@@ -84,7 +84,7 @@ impl Auctions {
                     clean,
                 };
                 for id in &sale.items {
-                    // A variant moves with its item.
+                    // The price of a variant follows the trend of its item.
                     let trend = || Trend::new(self.seed, id.as_str().split('+').next().unwrap_or_default());
                     let lowest = sale.price_of_one();
                     let new = || Offered { trend: trend(), lowest, listings: 0 };
@@ -146,7 +146,7 @@ impl Game for Auctions {
         self.market().items.iter().filter_map(candle).collect()
     }
 
-    /// Before the candles of an hour, stores the texts of which averages are made.
+    /// Stores the texts of an hour, from which averages are built, before its candles.
     async fn store(past: &Past<Self>, slot: Slot, candles: &Candles) -> Result<(), Error> {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
             let sales: Vec<_> = past.game.sales(hour_of(slot.start)).collect();

@@ -1,5 +1,5 @@
 //! The past of the bazaar: the minutes of the last hour, as `record-bazaar` would have recorded them, and older candles of the game's prices.
-//! The candles of the newest minutes are built of them, as `record-candles` does it.
+//! The candles of the newest minutes are built from these minutes, as `record-candles` builds them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tables::series::{Interval, Slot, build, build_again, is_due};
 
 use super::past::{Game, PART, Past, every};
 
-/// The number of times that the builder of candles runs at most, and the pause in between.
+/// How often candles are built at most, and the pause between two attempts.
 const MOST_RUNS: u32 = 100;
 const BETWEEN_RUNS: Duration = Duration::from_millis(100);
 
@@ -20,7 +20,7 @@ pub(super) struct Bazaar {
 }
 
 impl Bazaar {
-    /// Where computed candles end: `record-candles` then has one candle to build at the start of the cloud.
+    /// The end of the computed candles. At the start of the cloud, `record-candles` then has one candle to build.
     pub(super) fn until(now: UnixSeconds) -> UnixSeconds {
         SERIES.finest.slot(now.minus(Duration::from_mins(7)))
     }
@@ -40,7 +40,7 @@ impl Bazaar {
 impl Game for Bazaar {
     type Candle = Candle;
 
-    /// A slot is 449 rows, so the finer the interval, the fewer days.
+    /// A slot has 449 rows, so fine intervals have few days.
     fn days(interval: &Interval, days: u16) -> u16 {
         match interval.name {
             "5m" => days.min(2),
@@ -58,8 +58,8 @@ impl Game for Bazaar {
         self.quotes_at(start).into_iter().map(|(id, quote)| (id, Candle::of(quote, start))).collect()
     }
 
-    /// After the newest day, builds the candles of the recorded minutes, and coarse ones that the recorder has built without the finer
-    /// ones that are stored now. In a new table, it has built none that ends earlier than the last part.
+    /// After the newest day, builds the candles of the recorded minutes. It also rebuilds coarse candles that the recorder built before
+    /// their finer candles were stored. In a new table, all of those end after the start of the last part.
     async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
         if day.end() < past.until {
             return Ok(());
@@ -70,7 +70,7 @@ impl Game for Bazaar {
             if build::<Candle>(past.session(), past.now).await?.is_done {
                 break;
             }
-            // The recorder may be at work as well.
+            // The recorder may be building candles at the same time.
             tokio::time::sleep(BETWEEN_RUNS).await;
         }
         Ok(())
@@ -78,7 +78,7 @@ impl Game for Bazaar {
 }
 
 impl Past<Bazaar> {
-    /// Stores the minutes from `from` until before `end`. Stored minutes stay as they are.
+    /// Stores the minutes from `from` up to but not including `end`. Existing minutes stay unchanged.
     pub(super) async fn store_minutes(&self, from: UnixSeconds, end: UnixSeconds) {
         for minute in every(ONE_MINUTE.length, from, end) {
             let store = || async move {

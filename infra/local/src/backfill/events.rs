@@ -15,10 +15,10 @@ use tables::history::mayors::{self, Mayor};
 use super::past::TIMEOUT;
 use super::progress::Progress;
 
-/// The interval and the number of ticks at which fire sales are seen. The simulated ones last for days.
+/// The interval and the number of the ticks that record fire sales. Simulated fire sales last for days.
 const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(6);
 const FIRE_SALES_TICKS: u32 = 90 * 4;
-/// The number of past mayors: as many as a response can have.
+/// The number of past mayors: the maximum in a response.
 const PAST_MAYORS: usize = 100;
 
 /// Records past mayors and fire sales, the newest first.

@@ -26,16 +26,16 @@ pub(crate) const TABLE: &str = "History";
 
 /// The history to generate.
 pub(crate) struct Plan {
-    /// The days of prices.
+    /// The number of days of prices.
     pub(crate) days: u16,
     pub(crate) seed: u64,
     pub(crate) now_ms: i64,
     /// The table of histories.
     pub(crate) table: Table,
     pub(crate) logs: Logs,
-    /// Becomes true when the minutes are stored of which the first candle is built.
+    /// Becomes true when the minutes for the first candle are stored.
     pub(crate) newest_minutes: watch::Sender<bool>,
-    /// Closed when the first minute of the present is recorded. The rest of the past would slow that down.
+    /// Closed when the first current minute is recorded. The rest of the past waits for this, so as not to slow the recording down.
     pub(crate) minutes_recorded: mpsc::Receiver<()>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) async fn run(plan: Plan) {
     };
     bazaar.begin().await;
     auctions.begin().await;
-    // The first candle is built of the newest minutes.
+    // The first candle is built from the newest minutes.
     bazaar.store_minutes(bazaar.until, now.plus(Duration::from_secs(1))).await;
     progress.complete(progress::NEWEST_MINUTES);
     newest_minutes.send_replace(true);
@@ -70,7 +70,7 @@ pub(crate) async fn run(plan: Plan) {
 
     let mut parts = JoinSet::new();
     parts.spawn(async move {
-        // As many as the shortest range has.
+        // The minutes of the shortest range.
         let hour_ago = SERIES.finest.slot(now.minus(Duration::from_mins(59)));
         bazaar.store_minutes(hour_ago, bazaar.until).await;
         bazaar.store_candles(progress::BAZAAR).await;

@@ -1,4 +1,4 @@
-//! The past of a series of candles: which slots it has, and how they are computed and stored.
+//! The past of a series of candles: chooses its slots, and computes and stores their candles.
 
 use std::collections::HashSet;
 use std::iter::successors;
@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use super::progress::Progress;
 
 pub(super) const DAY: Duration = Duration::from_hours(24);
-/// Candles of an interval begin at a multiple of this, so that coarse candles have all of their finer ones.
+/// The candles of each interval begin at a multiple of this, so that every coarse candle has all its finer candles.
 pub(super) const PART: Duration = Duration::from_hours(3);
 /// The timeout of each request to the table.
 pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
@@ -26,7 +26,7 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
     /// Returns how many days candles of the interval go back if prices go back `days` days.
     fn days(interval: &Interval, days: u16) -> u16;
 
-    /// Returns the length of the parts of a slot without finer candles in the past.
+    /// Returns the length of the parts from which a slot is computed if the past has no finer candles for it.
     fn part_length(finer: Option<&Interval>) -> Duration;
 
     /// Computes the candles of such a part.
@@ -41,7 +41,7 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
         async move { store(past.session(), slot, candles).await.map(drop) }
     }
 
-    /// Completes a day whose candles are stored. `is_new`: the table had no candles before.
+    /// Completes a day whose candles are stored. `is_new`: the table had no candles of the past before.
     fn complete(past: &Past<Self>, day: Slot, is_new: bool)
     -> impl Future<Output = Result<(), Error>> + Send;
 }
@@ -57,7 +57,7 @@ pub(super) struct Past<G> {
     pub(super) now: UnixSeconds,
 }
 
-/// The slots that were stored before.
+/// The slots that were in the table before.
 type Known = HashSet<(&'static str, UnixSeconds)>;
 
 type Filling<'a, G> = Pin<Box<dyn Future<Output = Candles<<G as Game>::Candle>> + Send + 'a>>;
@@ -75,7 +75,7 @@ impl<G: Game> Past<G> {
         self.progress.retry("the beginning of candles", begin).await;
     }
 
-    /// Stores the candles, newest days first. What is there stays as it is.
+    /// Stores the candles, newest days first. Existing candles stay unchanged.
     pub(super) async fn store_candles(self, part: &'static str) {
         let mut known = Known::new();
         for interval in Self::INTERVALS {
@@ -103,14 +103,15 @@ impl<G: Game> Past<G> {
         self.now.minus(DAY * days).rounded_down(PART.max(interval.length))
     }
 
-    /// Whether the past has the slot, but the table does not.
+    /// Whether the slot belongs to the past, but is not in the table.
     fn lacks(&self, slot: Slot, known: &Known) -> bool {
         let Slot { interval, start } = slot;
         let is_kept = start >= self.oldest(interval) && interval.keeps(start, self.now);
         is_kept && slot.end() <= self.until && !known.contains(&(interval.name, start))
     }
 
-    /// Returns the candles of the slot, made of finer ones if the past has some, and stores those that the table lacks.
+    /// Returns the candles of the slot, built from finer candles if the past has them. Stores this slot and finer slots if the table lacks
+    /// them.
     fn fill<'a>(&'a self, slot: Slot, known: &'a Known) -> Filling<'a, G> {
         Box::pin(async move {
             let finer = Self::INTERVALS.iter().rev().find(|finer| finer.length < slot.interval.length);
@@ -148,7 +149,7 @@ fn append<C: SeriesCandle>(whole: &mut Candles<C>, later: Candles<C>) {
     }
 }
 
-/// Returns the times from `from` until before `end` that are this far apart.
+/// Returns the times from `from` up to but not including `end`, `step` apart.
 pub(super) fn every(
     step: Duration,
     from: UnixSeconds,

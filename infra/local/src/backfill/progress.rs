@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::logs::Logs;
 
-/// The attempts of each step, and the backoff between them.
+/// The maximum number of attempts of each step, and the pause between them.
 const ATTEMPTS: u32 = 10;
 const BACKOFF: Duration = Duration::from_secs(1);
 
@@ -35,7 +35,7 @@ impl Progress {
         progress
     }
 
-    /// Returns the result of a step, which runs until it succeeds, a few times. The last failure is logged.
+    /// Runs a step until it succeeds, at most [`ATTEMPTS`] times, and returns its result. Logs the last failure.
     pub(super) async fn retry<T, E: fmt::Display, F: Future<Output = Result<T, E>>>(
         &self,
         what: impl fmt::Display,
@@ -54,7 +54,7 @@ impl Progress {
         step().await.inspect_err(failed).ok()
     }
 
-    /// Notes that a part is complete, and says what is still missing.
+    /// Marks a part as complete, and logs the missing parts.
     pub(super) fn complete(&self, part: &str) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.retain(|other| *other != part);

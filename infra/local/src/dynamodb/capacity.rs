@@ -39,7 +39,7 @@ pub(super) fn is_requested(request: &[u8]) -> bool {
     std::str::from_utf8(request).is_ok_and(|request| request.contains("\"ReturnConsumedCapacity\""))
 }
 
-/// The consumed capacity in a response; zero if there is none.
+/// The consumed capacity in a response; zero if the response does not report it.
 pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
     let units: f64 = match serde_json::from_slice::<WithCapacity>(response) {
         Ok(WithCapacity { consumed_capacity: Some(OneOrMany::One(one)) }) => one.capacity_units,
@@ -53,7 +53,7 @@ pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
     Consumed { read_units, write_units }
 }
 
-/// The same for writes whose response is not serialized yet.
+/// The consumed capacity of writes, from a response that is not serialized yet.
 pub(super) fn of_writes(consumed: &[ConsumedCapacity]) -> Consumed {
     Consumed { read_units: 0.0, write_units: consumed.iter().map(|one| one.capacity_units).sum() }
 }

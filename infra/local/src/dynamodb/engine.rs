@@ -1,6 +1,6 @@
 //! The engine's own server, which implements every operation and error of `DynamoDB`, and a client for it. The engine
-//! blocks its thread, so the server has one of its own: on the runtime's threads, a long query would block the gateway. One
-//! thread is enough, because the database handles one request at a time.
+//! blocks its thread, so the server has a separate thread: on the runtime's threads, a long query would block the gateway.
+//! One thread is enough, because the database handles one request at a time.
 
 use std::error::Error;
 use std::io;

@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::response::{self, Refusal};
 
-/// A fault that delays a request, or replaces its response without carrying it out. It applies to all matching requests, until [`Fault::times`]
-/// is reached or it is cleared.
+/// A fault that delays requests, or responds without carrying them out. It applies to all matching requests, until [`Fault::times`] is
+/// reached or the fault is cleared.
 ///
 /// ```
 /// # use local::Fault;
-/// Fault::hang().on("BatchWriteItem").after(3); // there is no response to the fourth batch and all later ones
+/// Fault::hang().on("BatchWriteItem").after(3); // the fourth batch and all later ones get no response
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Fault {
@@ -24,7 +24,7 @@ pub struct Fault {
     pub(super) close: bool,
     pub(super) refusal: Option<Refusal>,
     processed: Option<usize>,
-    /// An empty list stands for all.
+    /// An empty list means all operations.
     operations: Vec<String>,
     after: u64,
     times: Option<u64>,
@@ -37,7 +37,7 @@ impl Fault {
         Self { refusal: Some(refusal), ..Self::default() }
     }
 
-    /// Responds as a table that exceeds its throughput.
+    /// Responds as if the table exceeded its throughput.
     #[must_use]
     pub fn throttled() -> Self {
         Self::refusal(Refusal::ProvisionedThroughputExceeded)
@@ -49,7 +49,7 @@ impl Fault {
         Self::refusal(Refusal::ResourceNotFound)
     }
 
-    /// Processes the first `processed` items of each `BatchWriteItem` or `BatchGetItem`, and returns the others as unprocessed. With 0,
+    /// Processes the first `processed` items of each `BatchWriteItem` or `BatchGetItem`, and returns the other items as unprocessed. With 0,
     /// the request is throttled, as in `DynamoDB`.
     #[must_use]
     pub fn unprocessed_after(processed: usize) -> Self {
@@ -81,7 +81,7 @@ impl Fault {
         self
     }
 
-    /// Leaves out the first `requests` matching requests.
+    /// Skips the first `requests` matching requests.
     #[must_use]
     pub fn after(self, requests: u64) -> Self {
         Self { after: requests, ..self }
@@ -100,7 +100,7 @@ impl Fault {
         self.operations.iter().any(|named| named == operation)
     }
 
-    /// Splits the request, if it has more items than are to be processed.
+    /// Splits the request, if it has more items than this fault lets through.
     pub(super) fn split(&self, operation: &str, request: &[u8]) -> Option<Split> {
         let mut left = self.processed?;
         let name = name_of_unprocessed(operation)?;
@@ -126,7 +126,7 @@ impl Fault {
     }
 }
 
-/// The name of unprocessed items in the response of a batch operation.
+/// The field of a batch operation's response that holds unprocessed items.
 fn name_of_unprocessed(operation: &str) -> Option<&'static str> {
     match operation {
         "BatchWriteItem" => Some("UnprocessedItems"),
@@ -135,12 +135,12 @@ fn name_of_unprocessed(operation: &str) -> Option<&'static str> {
     }
 }
 
-/// The items in a table's entry of a batch: in `BatchGetItem`, they are a part of it.
+/// The items in a table's entry of a batch. In `BatchGetItem`, they are the entry's `Keys`.
 fn items(entry: &mut Value) -> Option<&mut Vec<Value>> {
     if entry.is_object() { entry.get_mut("Keys")?.as_array_mut() } else { entry.as_array_mut() }
 }
 
-/// A batch that is processed in part.
+/// A batch that is partly processed.
 pub(super) struct Split {
     /// The request for the processed part; `None` if it is empty.
     pub(super) processed: Option<Bytes>,
@@ -178,7 +178,7 @@ impl Faults {
         self.set.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The fault for a request, which is counted.
+    /// Returns the fault for a request, and counts the request.
     pub(super) fn next_for(&self, operation: &str) -> Option<Fault> {
         let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         for fault in set.iter_mut().filter(|fault| fault.applies_to(operation)) {

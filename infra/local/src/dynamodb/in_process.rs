@@ -20,7 +20,7 @@ use super::engine::Engine;
 use super::{batch, operation};
 use crate::arn::REGION;
 
-/// Required by the SDK, and not used.
+/// The SDK requires an endpoint. It is not used.
 const ENDPOINT: &str = "http://localhost";
 
 /// The SDK's configuration.

@@ -40,12 +40,12 @@ use crate::template::Table;
 
 /// `DynamoDB`'s limit for a request.
 const MAX_REQUEST_BYTES: usize = 16 * 1024 * 1024;
-/// The file in the folder of `--data`.
+/// The file with the database in the folder of `--data`.
 const FILE: &str = "dynamodb.sqlite";
-/// The file in this folder that a running cloud holds a lock on.
+/// The file in this folder that a running cloud locks.
 const LOCK_FILE: &str = "lock";
-/// When expired items are deleted: the delay after the start, and the interval. With a million rows, a deletion takes half a
-/// minute of processor time. `DynamoDB` takes up to days.
+/// Expired items are first deleted this long after the start, then at this interval. With a million rows, a deletion takes
+/// half a minute of processor time. On AWS, expired items can stay for days.
 const FIRST_EXPIRY: Duration = Duration::from_mins(10);
 const EXPIRY_INTERVAL: Duration = Duration::from_hours(6);
 
@@ -63,16 +63,16 @@ struct Shared {
     engine: Arc<Engine>,
     faults: Faults,
     requests: Counts,
-    /// Those of `requests` that were carried out without a fault.
+    /// The requests that were carried out without a fault.
     carried_out: Counts,
     consumed: Mutex<Consumed>,
 }
 
-/// Numbers by operation.
+/// Numbers of requests by operation.
 type Counts = Mutex<BTreeMap<String, u64>>;
 
 impl DynamoDb {
-    /// Creates the tables and listens. `expires`: expired items are deleted now and then.
+    /// Creates the tables and listens. `expires`: expired items are deleted regularly.
     ///
     /// # Errors
     /// When the database in `data` cannot be used, or `DynamoDB` refuses a table.
@@ -101,14 +101,14 @@ impl DynamoDb {
             consumed: Mutex::default(),
         });
         let state = Arc::clone(&shared);
-        // Without half_close: the request of a disconnected client may hang for ever because of a fault.
+        // Without half_close: a fault could keep the request of a disconnected client hanging.
         let server = Server::start(listener, false, move |request, _| respond(Arc::clone(&state), request))
             .map_err(failed)?;
         let expiry = expires.then(|| tokio::spawn(expire_regularly(shared.database.clone())));
         Ok(Self { server, shared, expiry, _lock: lock })
     }
 
-    /// Its base URL, without a trailing slash.
+    /// The base URL, without a trailing slash.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.server.address())
@@ -126,12 +126,12 @@ impl DynamoDb {
         in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
     }
 
-    /// Applies `fault` to matching requests from now on. If several faults match, the one that was set first applies.
+    /// Applies `fault` to matching requests from now on. If several faults match, the earliest applies.
     pub fn set_fault(&self, fault: Fault) {
         self.shared.faults.add(fault);
     }
 
-    /// Removes all faults. Requests that already hang stay that way.
+    /// Removes all faults. Requests that already hang continue to hang.
     pub fn clear_faults(&self) {
         self.shared.faults.clear();
     }
@@ -154,8 +154,8 @@ impl DynamoDb {
         *self.shared.consumed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Deletes expired items, which otherwise happens every few hours, and returns their number. Expiry is by the cloud's
-    /// clock for a database in memory, and by the system's for one in a folder.
+    /// Deletes expired items, which otherwise happens every few hours, and returns their number. A database in memory uses
+    /// the cloud's clock, a database in a folder the system's clock.
     ///
     /// # Errors
     /// When the database fails.
@@ -193,7 +193,7 @@ impl dynoxide::storage_backend::Clock for TableClock {
 /// Creates the folder if necessary, and locks it as long as the returned file is open.
 ///
 /// # Errors
-/// When it cannot be used, or another cloud uses it.
+/// When the folder cannot be used, or another cloud uses it.
 fn lock(folder: &Path) -> Result<File, Error> {
     std::fs::create_dir_all(folder).map_err(|error| unusable(folder, error))?;
     let file = File::create(folder.join(LOCK_FILE)).map_err(|error| unusable(folder, error))?;
@@ -226,7 +226,7 @@ fn unusable(folder: &Path, reason: impl Display) -> Error {
     ))
 }
 
-/// Creates the table, unless an earlier run has.
+/// Creates the table, unless an earlier run created it.
 fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(), Error> {
     let place = format!("{}.Properties", table.logical_id);
     let invalid = |reason: &dyn Display| Error::template(&place, reason);
@@ -263,8 +263,8 @@ async fn expire_regularly(database: Database) {
     tokio::time::sleep(FIRST_EXPIRY).await;
     loop {
         let database = database.clone();
-        // In its own thread, because the runtime's end would wait for it. Requests are handled meanwhile; a failure of the
-        // database shows in them, too.
+        // On a separate thread, so that requests are handled meanwhile and the end of the runtime does not wait. The result is
+        // ignored, because a failure of the database also shows in the requests.
         std::thread::spawn(move || database.sweep_ttl().map(drop));
         tokio::time::sleep(EXPIRY_INTERVAL).await;
     }
@@ -347,7 +347,7 @@ impl Shared {
         Response::from_parts(head, Full::new(body))
     }
 
-    /// Writes a batch without the engine's server. `None` if it must respond.
+    /// Writes a batch without the engine's server. Returns `None` if the server must respond.
     async fn write_batch(&self, body: Bytes) -> Option<Response<Full<Bytes>>> {
         let written = batch::write(&self.database, body).await?;
         self.consume(capacity::of_writes(written.consumed_capacity.as_deref().unwrap_or_default()));
@@ -356,7 +356,7 @@ impl Shared {
     }
 }
 
-/// Whether a request is what SDKs send. Others are left to the engine's server.
+/// Whether a request has the form that SDKs send. All other requests are left to the engine's server.
 fn is_plain(parts: &request::Parts) -> bool {
     let text = |name| parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let material = AuthMaterial {

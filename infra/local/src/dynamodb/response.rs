@@ -1,4 +1,4 @@
-//! Responses in `DynamoDB`'s format, and the errors that it responds with on demand.
+//! Responses in `DynamoDB`'s format, and errors on demand.
 
 use bytes::Bytes;
 use http_body_util::Full;

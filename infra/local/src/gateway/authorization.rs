@@ -1,5 +1,5 @@
 //! The response of an authorizer's function: a policy, and the context that is passed on to the route's function. Access
-//! requires a statement that allows it and none that denies it.
+//! requires a statement that allows it, and no statement that denies it.
 
 use std::collections::BTreeMap;
 
@@ -51,13 +51,13 @@ impl Authorization {
     /// Reads the response of an authorizer's function.
     ///
     /// # Errors
-    /// Names the invalid field, without its value: it may be a secret.
+    /// Names the invalid field, without its value, which may be a secret.
     pub(super) fn read(payload: &[u8]) -> Result<Self, String> {
         serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(payload))
             .map_err(|error| format!("its response is invalid at {}", error.path()))
     }
 
-    /// Whether the policy allows the method. A denial overrides, and everything else is denied.
+    /// Whether the policy allows the method. A denial takes precedence. Methods that no statement matches are denied.
     pub(super) fn allows(&self, method_arn: &str) -> bool {
         let statements = self.policy_document.statement.iter();
         let mut matching = statements
@@ -71,7 +71,7 @@ impl Authorization {
         self.context.get(name).map(Scalar::to_string)
     }
 
-    /// What the route's function learns: the context, all of it as text, and the principal.
+    /// The context and the principal for the route's function. All values are text.
     pub(super) fn for_function(&self) -> BTreeMap<&str, String> {
         let context = self.context.iter().map(|(name, value)| (name.as_str(), value.to_string()));
         context.chain([("principalId", self.principal_id.clone())]).collect()

@@ -40,7 +40,7 @@ impl Authorizers {
         Self { by_name, pools, cache: ExpiringCache::new(clock) }
     }
 
-    /// The response of the authorizer `name` to a request that it allows.
+    /// Returns the response of the authorizer `name`, if it allows the request.
     ///
     /// # Errors
     /// When the request is not authorized.
@@ -96,7 +96,7 @@ impl Authorizers {
 }
 
 impl Identity {
-    /// The text without the identity: a failing function may repeat it.
+    /// Removes the identity from the text: a failing function may repeat it.
     fn redacted_from(&self, text: &str) -> String {
         let mut redacted = text.to_owned();
         for value in &self.values {
@@ -114,7 +114,7 @@ impl Identity {
     }
 }
 
-/// Whether the function rejected the caller, with exactly this message.
+/// Whether the function rejected the caller: its error message is exactly [`UNAUTHORIZED`].
 fn is_unauthorized(failure: &Failure) -> bool {
     let Failure::Function(payload) = failure else { return false };
     let error: Value = serde_json::from_slice(payload).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Compresses responses as the gateway does: bodies of at least `MinimumCompressionSize` that are not encoded already.
 //!
-//! Not `tower-http`: its compression features would be compiled into the functions too, which share the crate.
+//! Not `tower-http`: the functions share that crate, so its compression features would also be compiled into them.
 
 use std::io::{self, Write as _};
 
@@ -22,7 +22,7 @@ pub(super) async fn compress(
         return response;
     }
     let body = response.body().clone();
-    // Compressing megabytes would block other requests. If it fails, the body is sent as it is.
+    // Compressing megabytes here would block other requests. If compression fails, the body is sent uncompressed.
     let encoded = tokio::task::spawn_blocking(move || gzip(&body)).await;
     if let Ok(Ok(encoded)) = encoded {
         *response.body_mut() = Bytes::from(encoded);

@@ -1,5 +1,5 @@
 //! Builds the events that API Gateway sends to functions: for the proxy integration of a REST API (format 1.0), and for
-//! an authorizer of type `REQUEST`, which has most fields in common with it.
+//! an authorizer of type `REQUEST`. Both have most fields in common.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ fn last_values(values: &BTreeMap<String, Vec<String>>) -> BTreeMap<&str, &str> {
     values.iter().filter_map(|(name, values)| Some((name.as_str(), values.last()?.as_str()))).collect()
 }
 
-/// The request's headers without hop-by-hop ones, and with those that the gateway adds.
+/// The request's headers without hop-by-hop headers, and the headers that the gateway adds.
 fn headers(request: &GatewayRequest<'_>) -> BTreeMap<String, Vec<String>> {
     let sent = &request.parts.headers;
     let mut headers = BTreeMap::<String, Vec<String>>::new();
@@ -121,7 +121,7 @@ fn headers(request: &GatewayRequest<'_>) -> BTreeMap<String, Vec<String>> {
     headers
 }
 
-/// The gateway's spelling of the headers that it sets. Others arrive as sent, which is in lower case over HTTP/2.
+/// The gateway's spelling of the headers that it sets. Other headers keep the client's spelling, which is lower case over HTTP/2.
 fn spelling(name: &HeaderName) -> &str {
     match name.as_str() {
         "host" => "Host",

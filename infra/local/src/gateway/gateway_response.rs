@@ -54,7 +54,7 @@ impl GatewayError {
         }
     }
 
-    /// The response, with what the template overrides.
+    /// The response, with the template's overrides.
     pub(super) fn response(self, overrides: &BTreeMap<String, GatewayResponse>) -> Response<Bytes> {
         let (response_type, status, message) = self.defaults();
         let fallback = if status < 500 { "DEFAULT_4XX" } else { "DEFAULT_5XX" };

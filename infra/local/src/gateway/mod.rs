@@ -47,7 +47,7 @@ const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
 const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
 /// Longer paths are shortened in the access log.
 const MAX_LOGGED_PATH_CHARACTERS: usize = 256;
-/// Names for the source of a response in the access log, if it is not a function.
+/// The source of a response in the access log, if it is not a function.
 const GATEWAY: &str = "gateway";
 const AUTHORIZER: &str = "authorizer";
 const CACHE: &str = "cache";
@@ -162,10 +162,10 @@ impl Gateway {
         (response, &pool.function().binary)
     }
 
-    /// The function's response.
+    /// Invokes the function and returns its response.
     ///
     /// # Errors
-    /// The error to respond with; the reason is logged.
+    /// Returns the error to respond with; the reason is logged.
     async fn invoke(
         &self,
         pool: &Arc<Pool>,

@@ -17,7 +17,7 @@ pub(super) const API_ID: &str = "localcloud";
 /// The gateway's limit for an integration, and for an authorizer.
 pub(super) const INTEGRATION_TIMEOUT: Duration = Duration::from_secs(29);
 
-/// A request with what the gateway knows about it from the start.
+/// A request, with the facts that the gateway knows before routing.
 #[derive(Clone, Copy)]
 pub(super) struct GatewayRequest<'request> {
     pub(super) parts: &'request Parts,
@@ -37,14 +37,14 @@ impl GatewayRequest<'_> {
         self.parts.method.as_str()
     }
 
-    /// The name of the requested method in policies, with the path as it was sent.
+    /// The name of the requested method in policies. It contains the path as it was sent.
     pub(super) fn method_arn(&self) -> String {
         let path = self.path().strip_prefix('/').unwrap_or(self.path());
         format!("arn:aws:execute-api:{REGION}:{ACCOUNT_ID}:{API_ID}/{}/{}/{path}", self.stage, self.method())
     }
 }
 
-/// A request with its route and the parameters for it.
+/// A request with its route and its parameters.
 pub(super) struct MatchedRequest<'request> {
     pub(super) request: &'request GatewayRequest<'request>,
     pub(super) route: &'request Route,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::request::is_hop_by_hop;
 use super::scalar::Scalar;
 
-/// Skips an invalid name or value. They come from the template, and AWS refuses to deploy them.
+/// Sets a header from the template. Skips an invalid name or value, which AWS would refuse to deploy.
 pub(super) fn set_header(response: &mut Response<Bytes>, name: &str, value: &str) {
     if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
         response.headers_mut().insert(name, value);

@@ -1,4 +1,4 @@
-//! Sample events: what the gateway sends for a request, without anything that changes from run to run.
+//! Sample events, as the gateway sends them for a request. Values that change from run to run are fixed.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -14,8 +14,8 @@ use super::routing::Routing;
 use crate::error::SampleError;
 use crate::template::Route;
 
-/// Returns the event of `GET request`, a path with its query, for the function of the route at `path`. `now_ms` is its time in Unix
-/// milliseconds.
+/// Returns the event for the function of the route at `path`, for a `GET` request. `request` is the request's path and query, `now_ms` its
+/// time in Unix milliseconds.
 ///
 /// # Errors
 /// If the route does not match the request.
@@ -23,10 +23,10 @@ pub fn sample_event(path: &str, request: &str, now_ms: i64) -> Result<Value, Sam
     build(path, Request::get(request), now_ms, |matched| event::for_integration(matched, Caller::default()))
 }
 
-/// Returns the event of `GET path` with this key, for an authorizer.
+/// Returns the event for an authorizer, for `GET path` with this key.
 ///
 /// # Errors
-/// If the path is not that of a request.
+/// If a request cannot have this path.
 pub fn sample_authorizer_event(path: &str, key: &str, now_ms: i64) -> Result<Value, SampleError> {
     build(path, Request::get(path).header("X-API-Key", key), now_ms, event::for_authorizer)
 }

@@ -1,4 +1,4 @@
-//! The stage's cache: replays a function's response, byte for byte, to every request with the same key. The key is the
+//! The stage's cache. It replays a function's response, byte for byte, to every request with the same key. The key is the
 //! method, the route and the parameters that the template declares. Neither the caller nor `Cache-Control` matters.
 
 use bytes::Bytes;
@@ -12,9 +12,9 @@ use crate::template::CacheKey;
 /// The largest body that the stage cache keeps.
 const MAX_CACHED_BODY_BYTES: usize = 1_048_576;
 
-/// What distinguishes two cached responses. The values are in the order of the route's declaration, as the function gets them: a
-/// path parameter is encoded and a query parameter decoded. A missing parameter differs from an empty one. AWS does not document
-/// which value of a repeated parameter it uses; here it is the last, as in `queryStringParameters`.
+/// The key of a cached response. The values are in the order of the route's declaration, in the form that the function gets: path
+/// parameters are encoded, query parameters decoded. A missing parameter differs from an empty one. AWS does not document which
+/// value of a repeated parameter it uses; here it is the last, as in `queryStringParameters`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RequestKey {
     method: String,
@@ -50,7 +50,7 @@ impl StageCache {
         self.responses.get(&RequestKey::new(matched))
     }
 
-    /// Caches a function's response, whatever its status, if the route is cached and the body is small enough.
+    /// Caches a function's response, with any status, if the route is cached and the body is small enough.
     pub(super) fn put(&self, matched: &MatchedRequest<'_>, response: &Response<Bytes>) {
         if let Some(ttl) = matched.route.cache_ttl.filter(|_| matched.route.caching)
             && response.body().len() <= MAX_CACHED_BODY_BYTES

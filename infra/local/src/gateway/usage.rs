@@ -1,6 +1,6 @@
-//! Usage plans: the key of a request, and whether its rate or its quota is used up. Each key has a bucket of its own that holds
-//! its plan's burst and is refilled at its plan's rate, by the cloud's clock. It starts full. A method with a throttle of its own
-//! has a bucket of its own for each key. A quota counts the admitted requests of a calendar month in UTC.
+//! Usage plans limit the rate and the quota of each key. Each key has a separate bucket. It holds the plan's burst, starts full,
+//! and is refilled at the plan's rate, by the cloud's clock. A method with its own throttle has an additional bucket for each key.
+//! A quota counts the admitted requests of a calendar month in UTC.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -32,17 +32,17 @@ pub(super) struct Usage {
     admitted: Mutex<Admitted>,
 }
 
-/// The used parts of the limits of keys.
+/// How much of their limits the keys have used.
 #[derive(Default)]
 struct Admitted {
-    /// When the bucket is full again, as the time since 1970, by tier, key and, if it has a throttle of its own, method.
+    /// When a bucket is full again, as the time since 1970. By tier, API key, and method if the method has its own throttle.
     full_at: HashMap<(String, String, Option<String>), Duration>,
     /// The number of requests in a month, by tier and key.
     requests: HashMap<(String, String), (Month, u64)>,
     latest_ms: i64,
 }
 
-/// A year and a month of it, in UTC.
+/// A year and a month, in UTC.
 type Month = (i16, i8);
 
 impl Usage {
@@ -82,7 +82,7 @@ impl Usage {
 }
 
 impl Admitted {
-    /// Takes a request from the key's bucket, unless it is empty.
+    /// Takes a request from the key's bucket. Returns false if the bucket is empty.
     fn take_one(&mut self, plan: &UsagePlan, key: &str, route: &Route, now: Duration) -> bool {
         let method = format!("{}/{}", route.path, route.method);
         let own = plan.method_throttles.get(&method).copied();
@@ -91,7 +91,7 @@ impl Admitted {
         take_from(self.full_at.entry(bucket).or_default(), throttle, now)
     }
 
-    /// Counts a request of the month, unless the quota is used up.
+    /// Counts a request of the month. Returns false if the quota is used up.
     fn use_up_one(&mut self, plan: &UsagePlan, key: &str, month: Month) -> bool {
         let Some(quota) = plan.monthly_quota else { return true };
         let (of, used) = self.requests.entry((plan.tier.clone(), key.to_owned())).or_insert((month, 0));
@@ -104,7 +104,7 @@ impl Admitted {
     }
 }
 
-/// Takes a request from the bucket that is full again at `full_at`, unless it is empty.
+/// Takes a request from the bucket that is full again at `full_at`. Returns false if the bucket is empty.
 fn take_from(full_at: &mut Duration, throttle: Throttle, now: Duration) -> bool {
     let spacing = Duration::try_from_secs_f64(1.0 / throttle.rate).unwrap_or(LONGEST_INTERVAL);
     let interval = spacing.min(LONGEST_INTERVAL);

@@ -1,5 +1,5 @@
-//! Authorizers, and the routes that require one or a key of a usage plan. Unknown settings are refused: a route that is
-//! open by mistake looks like one that works.
+//! Authorizers, and the routes that require an authorizer or a key of a usage plan. Unknown settings are refused: ignoring
+//! them could open a route unnoticed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// The default and the limit of SAM and API Gateway.
 const DEFAULT_REAUTHORIZE_EVERY_S: u64 = 300;
 const MAX_REAUTHORIZE_EVERY_S: u64 = 3_600;
-/// The authorizer of an event without one.
+/// The name that an event without an authorizer gives.
 const NO_AUTHORIZER: &str = "NONE";
 
 /// An authorizer of the API.
@@ -52,7 +52,7 @@ impl Auth {
         })
     }
 
-    /// The authorizer of a route with this event, and whether it requires a key.
+    /// Returns the authorizer of the event's route, and whether the route requires a key.
     ///
     /// # Errors
     /// When there is no such authorizer, or the key cannot come from it.
@@ -67,7 +67,7 @@ impl Auth {
         let key_required = own.boolean("ApiKeyRequired")?.unwrap_or(self.default_key_required);
         if key_required && (authorizer.is_none() || !self.keys_from_authorizer) {
             let reason =
-                "a required key must come from an authorizer, with ApiKeySourceType: AUTHORIZER at the API";
+                "a required key must come from an authorizer; set ApiKeySourceType: AUTHORIZER at the API";
             return Err(event.invalid("Auth", reason));
         }
         Ok((authorizer, key_required))

@@ -15,7 +15,7 @@ use super::usage_plan::{self, UsagePlan};
 use super::{route, yaml};
 use crate::error::Error;
 
-/// A template as it is written, expressions not yet evaluated.
+/// A template as it is written, with expressions that are not evaluated yet.
 #[derive(Debug)]
 pub struct Document {
     root: Map<String, Value>,
@@ -68,7 +68,7 @@ impl Document {
     /// When a parameter is unknown or has an invalid value, and when the template is invalid.
     pub fn evaluate(&self, overrides: &BTreeMap<String, String>) -> Result<Template, Error> {
         let mut scope = Scope { parameters: self.parameters(overrides)?, ..Scope::default() };
-        // Until all are evaluated, none can depend on another.
+        // A condition cannot depend on another one: all are evaluated before any result is stored.
         let conditions = self.mapping("Conditions")?.into_iter();
         scope.conditions = conditions.map(|(name, condition)| (name, scope.condition(&condition))).collect();
         let resources = self.resources(&scope)?;
@@ -96,7 +96,7 @@ impl Document {
         Ok(Template { parameters: scope.parameters, functions: by_id, tables, api, usage_plans })
     }
 
-    /// The resources without a condition, and those whose condition holds.
+    /// The resources without a condition, or with a condition that holds.
     fn resources(&self, scope: &Scope) -> Result<Map<String, Value>, Error> {
         let mut resources = Map::new();
         for (logical_id, resource) in self.mapping("Resources")? {

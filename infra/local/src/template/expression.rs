@@ -1,5 +1,5 @@
-//! Evaluates `CloudFormation`'s intrinsic functions, as far as the template uses them. Before a deployment, `Fn::GetAtt`
-//! knows only the ARNs of tables and functions.
+//! Evaluates the intrinsic functions of `CloudFormation` that the template uses. Before a deployment, `Fn::GetAtt` knows
+//! only the ARNs of tables and functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::arn::{REGION, function_arn, table_arn};
 
-/// What expressions can refer to.
+/// The names that expressions can refer to.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     pub(super) parameters: BTreeMap<String, String>,
@@ -22,8 +22,8 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The value of an expression; `None` stands for `AWS::NoValue`. Expressions within a list or a mapping that cannot be evaluated stay
-    /// as they are.
+    /// The value of an expression; `None` stands for `AWS::NoValue`. An expression within a list or a mapping stays unchanged if it cannot
+    /// be evaluated.
     ///
     /// # Errors
     /// A sentence about the expression, if it cannot be evaluated.
@@ -105,7 +105,7 @@ impl Scope {
         holds.clone().map_err(|reason| format!("condition {name}: {reason}"))
     }
 
-    /// Whether a condition of the parameters holds.
+    /// Whether a condition holds, from its expression.
     ///
     /// # Errors
     /// A sentence, if it cannot be evaluated.

@@ -24,11 +24,11 @@ pub struct Function {
     pub name: Option<String>,
     /// `Metadata.BuildProperties.Binary`: the name of its binary and its package.
     pub binary: String,
-    /// The limit for an invocation.
+    /// The time limit of an invocation.
     pub timeout: Duration,
-    /// Its memory in MB, which is not enforced here.
+    /// The memory in MB. The local cloud does not enforce it.
     pub memory_mb: u64,
-    /// Its environment variables.
+    /// The environment variables.
     pub environment: BTreeMap<String, String>,
     pub schedules: Vec<Schedule>,
 }

@@ -17,9 +17,9 @@ pub struct Route {
     /// The logical id of the function.
     pub function: String,
     pub authorizer: Option<String>,
-    /// Whether it requires a key of a usage plan.
+    /// Whether the route requires a key of a usage plan.
     pub key_required: bool,
-    /// Whether the stage cache, if there is one, keeps its responses.
+    /// Whether the stage cache, if there is one, keeps the route's responses.
     pub caching: bool,
     /// The TTL in the stage cache, if `MethodSettings` has one.
     pub cache_ttl: Option<Duration>,

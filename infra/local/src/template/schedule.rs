@@ -1,4 +1,4 @@
-//! Schedules: `ScheduleV2` events of a function. The scheduler only hands an event to Lambda, so retries of a failed one
+//! Schedules: `ScheduleV2` events of a function. The scheduler only hands an event to Lambda, so retries of a failed event
 //! follow the function's `EventInvokeConfig` and not the schedule's `RetryPolicy`.
 
 use std::time::Duration;
@@ -17,10 +17,10 @@ pub struct Schedule {
     pub name: String,
     /// The time between two events.
     pub period: Duration,
-    /// The time from a multiple of the period since 1970 until the event that is due then; `None` for a rate, which counts from the
-    /// creation of the schedule.
+    /// How long after each multiple of the period since 1970 an event is due; `None` for a rate, which counts from the creation of the
+    /// schedule.
     pub offset: Option<Duration>,
-    /// `Input`: the event. `<aws.scheduler.scheduled-time>` in it stands for the time at which it is due.
+    /// `Input`: the event. `<aws.scheduler.scheduled-time>` in it stands for its due time.
     pub input: String,
     /// `MaximumEventAgeInSeconds`: the age at which a failed event is given up.
     pub max_age: Duration,
@@ -31,7 +31,7 @@ pub struct Schedule {
 /// The schedules of a function.
 ///
 /// # Errors
-/// When one is neither a rate nor minutes of every hour, evenly spaced, or has no input.
+/// When a schedule has no input, or is neither a rate nor evenly spaced minutes of every hour.
 pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
     let events = function.section("Events")?;
     let config = function.section("EventInvokeConfig")?;

@@ -1,4 +1,4 @@
-//! A mapping in the template, evaluated where possible: entries that are never read may use expressions that only AWS can evaluate.
+//! A mapping in the template. It is evaluated where possible: entries that are never read may use expressions that only AWS can evaluate.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,10 +16,10 @@ pub(super) struct Section<'scope> {
 }
 
 impl<'scope> Section<'scope> {
-    /// The properties of a resource, on top of those in `Globals`.
+    /// The properties of a resource, merged over the `Globals`.
     ///
     /// # Errors
-    /// When they are no mapping.
+    /// When they are not a mapping.
     pub(super) fn properties(
         logical_id: &str,
         resource: &Value,
@@ -33,7 +33,7 @@ impl<'scope> Section<'scope> {
         Self::of(place, evaluated, scope)
     }
 
-    /// The mapping. It is empty if there is none.
+    /// The mapping `value`; empty if there is no value.
     fn of(place: String, value: Option<Value>, scope: &'scope Scope) -> Result<Self, Error> {
         match value {
             None | Some(Value::Null) => Ok(Self { place, entries: Map::new(), scope }),
@@ -73,7 +73,7 @@ impl<'scope> Section<'scope> {
 
     pub(super) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Error> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let number = text.parse().map_err(|_| self.invalid(name, format!("{text:?} is no valid number")));
+        let number = text.parse().map_err(|_| self.invalid(name, format!("{text:?} is not a valid number")));
         number.map(Some)
     }
 
@@ -86,8 +86,10 @@ impl<'scope> Section<'scope> {
         }
     }
 
+    /// Checks that there are only known entries, for settings that are dangerous to ignore.
+    ///
     /// # Errors
-    /// When there is another entry. For settings that are dangerous to ignore.
+    /// When there is another entry.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), Error> {
         match self.entries.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(()),
@@ -95,12 +97,12 @@ impl<'scope> Section<'scope> {
         }
     }
 
-    /// The mapping `name`. It is empty if there is none.
+    /// The mapping `name`; empty if it is absent.
     pub(super) fn section(&self, name: &str) -> Result<Self, Error> {
         Self::of(self.place(name), self.value(name)?, self.scope)
     }
 
-    /// The list `name` of mappings. It is empty if there is none.
+    /// The list `name` of mappings; empty if it is absent.
     pub(super) fn sections(&self, name: &str) -> Result<Vec<Self>, Error> {
         let items = match self.value(name)? {
             None => Vec::new(),

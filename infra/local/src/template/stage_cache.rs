@@ -10,8 +10,8 @@ use crate::error::Error;
 const DEFAULT_TTL_S: u64 = 300;
 const MAX_TTL_S: u64 = 3_600;
 
-/// Applies `MethodSettings`. The settings for all methods apply to routes without settings of their own, and enable
-/// caching for `GET` only, as on AWS.
+/// Applies `MethodSettings`. The settings for all methods apply to routes without separate settings, and enable caching
+/// for `GET` only, as on AWS.
 ///
 /// # Errors
 /// When an entry is for a route that does not exist, or its TTL is too long.
@@ -35,7 +35,7 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
                 route.caching = caching && route.method == "GET";
                 route.cache_ttl = route.caching.then_some(ttl);
             } else if route.path == path && route.method == method {
-                // A route that is never cached states no TTL.
+                // A route that is never cached has no TTL in the template.
                 route.caching = caching;
                 route.cache_ttl = (caching || stated_ttl_s.is_some()).then_some(ttl);
                 (*has_own, found) = (true, true);

@@ -23,7 +23,7 @@ pub struct Table {
 /// The template's tables by logical id.
 ///
 /// # Errors
-/// When one is incomplete.
+/// When a table is incomplete.
 pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<BTreeMap<String, Table>, Error> {
     let mut tables = BTreeMap::new();
     for (logical_id, resource) in resources {

@@ -1,4 +1,4 @@
-//! Usage plans: the rates and quotas of the tiers. On AWS a key is attached to its plan; here the plan's tag `tier` names its tier,
+//! Usage plans: the rates and quotas of the tiers. On AWS, a key is attached to its plan. Here, the plan's tag `tier` names its tier,
 //! and the authorizer names the tier of a key.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub struct Throttle {
 /// The template's usage plans.
 ///
 /// # Errors
-/// When one has no tier or another plan's, a limit is not a number, or a quota is not for a month.
+/// When a plan has no tier or the tier of another plan, a limit is not a number, or a quota is not per month.
 pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<UsagePlan>, Error> {
     let mut tiers = BTreeSet::new();
     let mut plans = Vec::new();

@@ -1,4 +1,4 @@
-//! The local cloud as a whole, with a function that does what the event says (`examples/parrot.rs`).
+//! The local cloud as a whole, with a function that follows the command in its event (`examples/parrot.rs`).
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;

@@ -1,4 +1,4 @@
-//! The program behind `cargo local`, with a fake cargo whose binaries are all the parrot (`examples/parrot.rs`).
+//! The program behind `cargo local`, with a fake cargo that returns the parrot for every binary (`examples/parrot.rs`).
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

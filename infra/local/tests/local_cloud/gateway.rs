@@ -1,4 +1,4 @@
-//! Authorizer, stage cache and compression, where requests to the service (`tests/service/access`) do not show them. The
+//! Authorizer, stage cache and compression, in cases that requests to the service (`tests/service/access`) do not reach. The
 //! parrot is both authorizer and function (`examples/parrot.rs`).
 
 use std::sync::{Arc, Mutex};
@@ -174,7 +174,7 @@ async fn a_response_is_compressed_on_request_and_cached_uncompressed() {
     assert!(bodies.windows(2).all(|two| two[0] == two[1]), "the bodies differ");
     let event: Value = serde_json::from_str(&bodies[0]).unwrap();
     assert_eq!(event["headers"]["accept-encoding"], "gzip");
-    // This one is too small.
+    // This response is too small.
     let headers = [("accept-encoding", "gzip")];
     let refused = request(&cloud, "GET /v1/kept", &headers).await;
     assert!(!refused.head.contains("content-encoding"), "{}", refused.head);

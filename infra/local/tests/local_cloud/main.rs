@@ -1,4 +1,4 @@
-//! The local cloud, with templates of the tests' own in which every function is the parrot (`examples/parrot.rs`).
+//! The local cloud, with templates for tests in which every function is the parrot (`examples/parrot.rs`).
 #![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 mod cloud;

@@ -26,7 +26,7 @@ async fn start(test: &str, template: &str) -> Cloud {
     start_with(crate::support::options(test, template)).await
 }
 
-/// The same with these options.
+/// Starts a cloud with these options just after a multiple of ten minutes.
 async fn start_with(options: Options) -> Cloud {
     let period_ms = 600_000;
     let into_ms = options.clock.now_ms() % period_ms;

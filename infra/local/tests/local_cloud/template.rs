@@ -1,4 +1,4 @@
-//! The settings that the local cloud reads from a template, and those that it refuses.
+//! The settings that the local cloud reads from a template, and the settings that it refuses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
