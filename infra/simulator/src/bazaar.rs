@@ -20,7 +20,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 const FLIP_PRICE: f64 = 50_000.0;
 const FLIP_VOLUME: i64 = 10_000;
 
-/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+/// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     let jitter = |number: i64| (hash(0, "bazaar refresh", number.cast_unsigned()) % 300).cast_signed();
@@ -62,7 +62,7 @@ pub struct Quote {
     pub buy_volume: i64,
 }
 
-/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. They take a tenth of the body's time.
+/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the body's time.
 pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
     let refresh = refreshed_at(now_ms);
     listed(seed, refresh).map(move |(number, id)| {
@@ -147,7 +147,7 @@ impl Product {
         let best_order = ((middle * (1.0 - spread / 2.0) * 10.0) as i64).max(1);
         let best_offer = ((middle * (1.0 + spread / 2.0) * 10.0) as i64).max(best_order + 1);
 
-        // 18 in 100 have two empty sides, a few more have one.
+        // 18 in 100 products have two empty sides, a few more have one.
         let mut sell =
             if sides < 20 { Side::empty() } else { Side::filled(tick, best_order, -1, sell_volume) };
         let mut buy = if sides < 18 || (20..22).contains(&sides) {
@@ -158,8 +158,8 @@ impl Product {
         sell.moving_week = (sell_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
         buy.moving_week = (buy_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
 
-        // The order book and the quick status are from different times: a product in twenty sometimes has only one of them. The same ones
-        // always, so that what tests ask of the others does not depend on the time of day.
+        // The order book and the quick status are from different times, so a product in twenty sometimes has only one of them. These are
+        // always the same products, so that tests of other products do not depend on the time.
         let is_patchy = nature.u32(..20) == 0;
         match tick.u32(..60) {
             _ if !is_patchy => {}
@@ -196,7 +196,7 @@ impl Side {
         Self { levels: Vec::new(), price: 0.0, volume: 0, moving_week: 0, orders: 0 }
     }
 
-    /// A side whose best price is `best` tenths; worse ones lie in `direction`.
+    /// A side whose best price is `best` tenths of a coin. Worse prices lie in `direction`.
     fn filled(tick: &mut Rng, best: i64, direction: i64, volume: i64) -> Self {
         let wanted = if tick.u32(..5) < 2 { 30 } else { tick.usize(1..30) };
         let mut levels = Vec::with_capacity(wanted);

@@ -1,4 +1,4 @@
-//! Seeded randomness. The same seed and time give the same bytes, and any detail can be computed on its own.
+//! Seeded randomness. The same seed and time give the same bytes, and any detail can be computed independently.
 
 use fastrand::Rng;
 
@@ -18,7 +18,7 @@ pub(crate) fn text_hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |state, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The finish of the generator `SplitMix64`: every input bit reaches every output bit.
+/// The last step of the generator `SplitMix64`: every input bit affects every output bit.
 pub(crate) fn mix(value: u64) -> u64 {
     let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -72,7 +72,7 @@ pub(crate) fn dashed(uuid: &str) -> String {
     text
 }
 
-/// Random base64 text of about `length` characters, padding included when its bytes call for it.
+/// Random base64 text of about `length` characters, with padding if necessary.
 pub(crate) fn base64_text(rng: &mut Rng, length: usize) -> String {
     use base64::Engine;
     let mut bytes = vec![0; length * 3 / 4];

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// System time plus an adjustable offset, or a time that stands still. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// Added to the system time, or to nothing if the clock stands still.
+    /// The offset from the system time, or the time itself if the clock stands still.
     offset_ms: Arc<AtomicI64>,
     stands_still: Arc<AtomicBool>,
 }
@@ -30,7 +30,7 @@ impl Clock {
         milliseconds(since_epoch).saturating_add(offset_ms)
     }
 
-    /// Whether it shows the system's time: neither this clock nor a clone was ever set.
+    /// Whether the clock shows the system's time, because neither it nor a clone was set.
     #[must_use]
     pub fn is_of_system(&self) -> bool {
         !self.stands_still.load(Ordering::Relaxed) && self.offset_ms.load(Ordering::Relaxed) == 0

@@ -13,7 +13,7 @@ const VERSION_MS: i64 = 28 * 86_400_000;
 /// Typical amounts of the tiers; a collection multiplies them.
 const AMOUNTS: &[i64] = &[50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000];
 
-/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+/// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS

@@ -31,20 +31,20 @@ pub fn closes_at(year: i64) -> i64 {
     EPOCH_MS + year * YEAR_MS + CLOSES_AFTER_MS
 }
 
-/// The election won by the mayor in office at `now_ms`.
+/// The year of the election that the mayor in office at `now_ms` won.
 #[must_use]
 pub fn seated_year(now_ms: i64) -> i64 {
     (now_ms - EPOCH_MS - CLOSES_AFTER_MS).div_euclid(YEAR_MS)
 }
 
-/// The election whose booth is open at `now_ms`, if one is.
+/// The year of the election whose booth is open at `now_ms`; `None` if no booth is open.
 #[must_use]
 pub fn open_year(now_ms: i64) -> Option<i64> {
     let next = seated_year(now_ms) + 1;
     (opens_at(next) <= now_ms).then_some(next)
 }
 
-/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+/// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
@@ -68,11 +68,11 @@ pub fn body(seed: u64, now_ms: i64) -> String {
 
 struct Candidate {
     person: &'static Person,
-    /// The perks of this candidacy, each with whether it is the one a minister would bring.
+    /// The perks of this candidacy: name, description, and whether the candidate would bring the perk as minister.
     perks: Vec<(&'static str, &'static str, bool)>,
     /// Votes when the booth closes.
     votes: i64,
-    /// How late the candidate's votes come in; 1 is evenly.
+    /// How late the candidate's votes arrive; 1 means evenly.
     lateness: f64,
 }
 
@@ -101,7 +101,7 @@ impl Election {
                 (wanted, Some(rng.usize(..wanted)))
             };
             let mut chosen = rng.choose_multiple(person.perks.iter().copied(), wanted);
-            // The provider keeps a person's perks in one order, whichever of them are on offer.
+            // The provider always lists a person's perks in the same order.
             chosen.sort_by_key(|(name, _)| person.perks.iter().position(|(known, _)| known == name));
             let offered = chosen.into_iter().enumerate();
             let perks = offered.map(|(place, (name, text))| (name, text, Some(place) == minister)).collect();
@@ -111,7 +111,7 @@ impl Election {
                 (false, _) if position == favourite => rng.i64(300_000..750_000),
                 (false, _) => rng.i64(25_000..400_000),
             };
-            // The last digit tells them apart: no ties.
+            // The last digit differs between candidates, so there are no ties.
             let votes = rounded / 10 * 10 + i64::try_from(position).unwrap_or_default();
             candidates.push(Candidate { person, perks, votes, lateness: 0.6 + 0.6 * rng.f64() });
         }
@@ -154,7 +154,7 @@ impl Election {
         let opened = opens_at(self.year);
         let closes = closes_at(self.year);
         let progress = (now_ms - opened) as f64 / (closes - opened) as f64;
-        // One election in three hides its votes for the first day, one for the last twelve hours.
+        // One election in three hides its votes for the first day, another for the last twelve hours.
         let hidden = match hash(self.seed, "hidden votes", self.year.cast_unsigned()) % 3 {
             0 => false,
             1 => now_ms < opened + 24 * HOUR_MS,

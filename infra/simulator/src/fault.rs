@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Fault {
     /// The delay before anything else, in milliseconds.
     pub delay_ms: u64,
-    /// Respond with the game of this many milliseconds ago.
+    /// Respond with the game's state from this many milliseconds ago.
     pub back_ms: u32,
     /// Accept the request and never respond.
     pub hang: bool,
@@ -20,16 +20,16 @@ pub struct Fault {
     pub status: Option<u16>,
     /// Respond with this body.
     pub body: Option<String>,
-    /// Headers to set on the response, also on the game's own; not `Content-Length` and `Transfer-Encoding`, which hyper compares with the
-    /// body.
+    /// Headers to set on the response, also on the game's own response. Must not have `Content-Length` or `Transfer-Encoding`, which hyper
+    /// compares with the body.
     pub headers: BTreeMap<String, String>,
     /// Respond with status 200 (or [`Fault::status`]) and an unusable body.
     pub garbage: Option<Garbage>,
-    /// Respond as to an exhausted API key: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
+    /// Respond as if the API key were exhausted: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
     pub rate_limit: Option<u32>,
     /// Send this many bytes of the body, then close. The body is not compressed; its `Content-Length` is the full size.
     pub truncate: Option<usize>,
-    /// The number of requests that it applies to; without it, all until it is cleared.
+    /// The number of requests that the fault applies to; `None` for all until the fault is cleared.
     pub times: Option<u32>,
 }
 
@@ -74,7 +74,7 @@ impl Fault {
         Self { garbage: Some(garbage), ..Self::default() }
     }
 
-    /// Responds as to an API key that is exhausted for another `reset_seconds` seconds.
+    /// Responds as if the API key were exhausted for another `reset_seconds` seconds.
     #[must_use]
     pub fn rate_limit(reset_seconds: u32) -> Self {
         Self { rate_limit: Some(reset_seconds), ..Self::default() }

@@ -1,4 +1,4 @@
-//! Fire sales: limited cosmetics that are announced, sold for some days and gone. Often there are no sales.
+//! Fire sales: limited cosmetics that are announced, and then sold for some days. Often there are no sales.
 
 use crate::chance::generator;
 use crate::gson;
@@ -19,13 +19,13 @@ struct Sale {
     price: i64,
 }
 
-/// The refresh that shows at `now_ms`, Unix milliseconds. The provider does not report it.
+/// Returns the time of the refresh that is visible at `now_ms`, in Unix milliseconds. The provider does not report it.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
 }
 
-/// The body of `/v2/skyblock/firesales` at `now_ms`: sales under way and sales announced.
+/// The body of `/v2/skyblock/firesales` at `now_ms`: active and announced sales.
 #[must_use]
 pub fn body(seed: u64, now_ms: i64) -> String {
     let refresh = refreshed_at(now_ms);

@@ -1,4 +1,4 @@
-//! The goods that auctions sell: the kinds that players put up, with their prices.
+//! The goods that auctions sell: every kind of item that players offer, with its price.
 
 use std::mem;
 
@@ -23,7 +23,7 @@ pub(crate) struct Goods {
     pub(crate) count: i8,
     /// The price of the whole stack, in coins.
     pub(crate) price: f64,
-    /// The `ExtraAttributes`, but no UUID and no time of creation.
+    /// The `ExtraAttributes`, without the UUID and the time of creation.
     attributes: Compound,
     /// Whether the item has a UUID, so that it never stacks.
     pub(crate) is_unique: bool,
@@ -47,7 +47,7 @@ const TIERS: &[(&str, &str)] = &[
     ("EPIC", "§5§lEPIC"),
     ("LEGENDARY", "§6§lLEGENDARY"),
     ("MYTHIC", "§d§lMYTHIC"),
-    // The lore has another word for this one.
+    // The lore uses another word for this tier.
     ("SUPREME", "§b§lDIVINE"),
     ("SPECIAL", "§c§lSPECIAL"),
     ("VERY_SPECIAL", "§c§lVERY SPECIAL"),
@@ -115,14 +115,14 @@ impl Goods {
         if !goods.is_unique && rng.u32(..8) == 0 {
             goods.count = rng.i8(2..=64);
         }
-        // Most sellers ask for little more than the lowest price, and some for many times as much.
+        // Most sellers ask for little more than the lowest price, some for many times as much.
         let surplus = if rng.u32(..40) == 0 { 9.0 * rng.f64() } else { rng.f64().powi(3) };
         goods.price *= f64::from(goods.count) * (1.0 + surplus);
         goods.lore = lore(rng, goods.tier().1);
         goods
     }
 
-    /// One item whose `id` says everything.
+    /// One item that its `id` describes completely.
     fn item(id: &str, material: Material, category: &'static str) -> Self {
         Self::variant(id, id, material, category)
     }
@@ -164,7 +164,7 @@ impl Goods {
         self.with("rarity_upgrades", Int(1))
     }
 
-    /// The item with what its owner has added: a reforge, stars and so on. All of it raises the price.
+    /// The item with improvements by its owner: a reforge, stars and so on. Each improvement raises the price.
     fn improved(self, rng: &mut Rng) -> Self {
         let mut goods = self.recombobulated(rng);
         if rng.u32(..3) == 0 {
@@ -193,7 +193,7 @@ impl Goods {
         TIERS.get(self.tier).copied().unwrap_or_default()
     }
 
-    /// Its NBT. The attributes are moved there.
+    /// Returns the item as NBT, and moves the attributes into it.
     pub(crate) fn encode(&mut self, rng: &mut Rng) -> Nbt {
         let (material, damage, _) = self.material;
         let lore = self.lore.split('\n').map(|line| Text(line.to_owned())).collect();
@@ -365,7 +365,7 @@ fn lore(rng: &mut Rng, painted_tier: &str) -> String {
     if rng.u32(..5) == 0 {
         lines.push(format!("\n§7§8Made for §b[MVP§c+§b] {}", pick(rng, &TOWNSFOLK)));
     }
-    // Java has an encoding of its own for characters above U+FFFF.
+    // Java has a special encoding for characters above U+FFFF.
     if rng.u32(..500) == 0 {
         lines.push(String::from("\n§7Dogs love its §f\u{1f9b4}"));
     }

@@ -44,7 +44,7 @@ pub(crate) fn encode(item: Nbt) -> String {
 }
 
 thread_local! {
-    /// Reused: to set it up takes longer than to compress an item.
+    /// Reused, because setting it up takes longer than compressing an item.
     static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new_gzip(Compression::fast(), 15));
 }
 

@@ -1,4 +1,4 @@
-//! The items list: about 4,700 items, most of them sparse.
+//! The items list: about 4,700 items, most of them with few fields.
 
 use fastrand::Rng;
 
@@ -17,11 +17,11 @@ const ITEMS: usize = 4_709;
 
 static TIERS: Words = Words::new(|| lines(include_str!("../words/item_tiers.txt")));
 
-/// Minecraft's sixteen-fold materials: items whose identifier carries a colon.
+/// Minecraft's materials that come in sixteen colours. Their identifiers contain a colon.
 const DYED: &str = "WOOL STAINED_CLAY STAINED_GLASS STAINED_GLASS_PANE CARPET INK_SACK BANNER BED CANDLE CONCRETE \
                      FIREWORK_CHARGE";
 
-/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+/// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
@@ -174,7 +174,7 @@ impl CatalogueItem {
             let creature = self.id.split("_GENERATOR").next().unwrap_or_default();
             return format!("{} Minion {}", words::title(creature), words::roman(tier));
         }
-        // Names are not unique and not plain.
+        // Names are not unique, and some have colour codes or special characters.
         let title = words::title(self.id.split(':').next().unwrap_or_default());
         match rng.u32(..80) {
             0 => format!("§f{title}"),

@@ -110,7 +110,7 @@ pub enum Error {
     /// The port is taken.
     #[error("cannot listen on {0}: another program uses port {port}", port = .0.port())]
     PortInUse(SocketAddr),
-    /// The address cannot be listened on.
+    /// The simulator cannot listen on the address.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         address: SocketAddr,
@@ -132,7 +132,7 @@ impl Simulator {
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on; a port in use is named.
+    /// If the simulator cannot listen on the address. The error names a port that is in use.
     pub async fn start(options: Options) -> Result<Self, Error> {
         let listen_error = |source: std::io::Error| match source.kind() {
             std::io::ErrorKind::AddrInUse => Error::PortInUse(options.address),
@@ -151,7 +151,7 @@ impl Simulator {
         format!("http://{}", self.address)
     }
 
-    /// Puts `fault` on `path` until cleared, or for [`Fault::times`] requests. It replaces an earlier
+    /// Puts `fault` on `path` until it is cleared, or for [`Fault::times`] requests. It replaces an earlier
     /// fault on that path. A query as in `/v2/skyblock/auctions?page=7` limits it to this query. A trailing `*` matches any
     /// rest. The longest path takes precedence.
     pub fn set_fault(&self, path: &str, fault: Fault) {

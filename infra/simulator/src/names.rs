@@ -6,7 +6,7 @@ use crate::chance::{hash, mix, text_hash};
 /// A player with very large profiles: a body of about 3.5 MB.
 pub const WHALE: &str = "whale";
 
-/// A player whose profiles exceed what a Lambda function may return (6 MB): about 8 MB.
+/// A player whose profiles of about 8 MB exceed the limit for a Lambda function's response, 6 MB.
 pub const LEVIATHAN: &str = "leviathan";
 
 /// A player without profiles: `profiles` is `null`.
@@ -39,7 +39,7 @@ pub fn lookup(seed: u64, name: &str) -> Response {
     Response { status: 200, body: pretty(&[("id", &uuid), ("name", &spelling(seed, name))]) }
 }
 
-/// The UUID of the player called `name` in any case, 32 hexadecimal digits; none if there is no such player.
+/// The UUID of the player called `name` in any case: 32 hexadecimal digits, or `None` if there is no such player.
 #[must_use]
 pub fn uuid(seed: u64, name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
@@ -71,7 +71,7 @@ pub fn is_player(seed: u64, uuid: &str) -> bool {
     u128::from(check_of(seed, bits >> 32)) == bits & 0xffff_ffff
 }
 
-/// The UUID of the player with this number: a random-looking (version 4) UUID that [`is_player`] knows.
+/// The UUID of the player with this number. It looks random (version 4), and [`is_player`] recognizes it.
 pub(crate) fn identity(seed: u64, number: u64) -> String {
     let high = hash(seed, "player", number) & !0xf000 | 0x4000;
     let middle = hash(seed, "player's second half", number) & 0x3fff_ffff | 0x8000_0000;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 pub(crate) struct Person {
     pub(crate) key: &'static str,
     pub(crate) name: &'static str,
-    /// The year in a cycle of 24 years in which this special candidate stands; regular ones have none.
+    /// The year in a cycle of 24 years in which this special candidate stands; `None` for regular candidates.
     year: Option<i64>,
     /// Names and descriptions.
     pub(crate) perks: Vec<(&'static str, &'static str)>,
@@ -32,7 +32,7 @@ pub(crate) fn regulars() -> impl Iterator<Item = &'static Person> {
     PEOPLE.iter().filter(|person| person.year.is_none())
 }
 
-/// The special candidate of an election, who stands and wins every eighth year.
+/// The special candidate of an election, if there is one. Every eighth year, a special candidate stands and wins.
 pub(crate) fn special(year: i64) -> Option<&'static Person> {
     PEOPLE.iter().find(|person| person.year == Some(year.rem_euclid(24)))
 }

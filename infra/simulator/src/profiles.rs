@@ -1,4 +1,4 @@
-//! Players' profiles. They follow from the UUID, so that no state is needed.
+//! Players' profiles. They follow from the UUID, so no state is needed.
 
 use fastrand::Rng;
 
@@ -23,7 +23,7 @@ const BOSSES: &[&str] = &["zombie", "spider", "wolf", "enderman", "blaze", "vamp
 
 const ZONES: &str = "village mine colosseum auction_house bazaar_alley gold_mine deep_caverns farm tavern";
 
-/// The refresh that shows at `now_ms`, Unix milliseconds. The provider does not report it.
+/// Returns the time of the refresh that is visible at `now_ms`, in Unix milliseconds. The provider does not report it.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
@@ -181,7 +181,7 @@ fn write_player_data(rng: &mut Rng, played: f64, member: &mut Writer) {
     });
 }
 
-/// Contests up to a quarter of the size that is left to `end`.
+/// Writes contests that fill a quarter of the space up to `end`.
 fn write_contests(rng: &mut Rng, end: usize, member: &mut Writer) {
     member.key("jacobs_contest").object(|contest| {
         contest.key("medals_inv").object(|medals| medals.key("gold").integer(rng.i64(0..50)));
@@ -213,7 +213,7 @@ fn write_inventory(rng: &mut Rng, end: usize, member: &mut Writer) {
     });
 }
 
-/// Objectives until the member has its size.
+/// Writes objectives until the member has its size.
 fn write_objectives(rng: &mut Rng, joined_at: i64, end: usize, member: &mut Writer) {
     member.key("objectives").object(|objectives| {
         let mut number = 0;

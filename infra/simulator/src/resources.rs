@@ -1,4 +1,4 @@
-//! The resources that a path alone names, without parameters.
+//! The resources without parameters, which their path alone identifies.
 
 use std::hash::{Hash, Hasher};
 
@@ -9,13 +9,13 @@ use crate::RESOURCES;
 pub struct Resource {
     /// The provider's path.
     pub path: &'static str,
-    /// What the simulated body holds, for `README.md`.
+    /// The content of the simulated body, for `README.md`.
     pub summary: &'static str,
     /// The time between two refreshes, in milliseconds.
     pub refresh_ms: i64,
-    /// The field of the body that is always there and holds the content.
+    /// The field of the body that holds the content. It is always present.
     pub content: &'static str,
-    /// Returns the refresh that shows at a time, both in Unix milliseconds.
+    /// Returns the time of the refresh that is visible at a given time, both in Unix milliseconds.
     pub refreshed_at: fn(i64) -> i64,
     /// Returns the body for a seed at a time in Unix milliseconds.
     pub body: fn(u64, i64) -> String,

@@ -72,7 +72,7 @@ async fn serve_connection(stream: TcpStream, world: Arc<World>) {
     // Otherwise the kernel may delay a small response by 40 ms.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| respond(Arc::clone(&world), request));
-    // It fails if the client disconnects, or by a fault on demand.
+    // It fails if the client disconnects, or because of a fault.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -119,7 +119,7 @@ async fn fault_response(fault: &Fault, path: &str) -> Option<Response<Body>> {
     fault.status.map(|status| json(status, error_body(status, path)))
 }
 
-/// The response that has nothing of the game's, if it is of that kind.
+/// The response with an unusable body.
 async fn garbage_response(status: u16, garbage: Garbage) -> Option<Response<Body>> {
     let response = match garbage {
         Garbage::Bytes => {
@@ -190,7 +190,7 @@ async fn game_response(
     response
 }
 
-/// What is requested, or the provider's error.
+/// Returns the target of the request, or the provider's error: the status and the cause.
 fn target(path: &str, query: &str) -> Result<Target, (u16, &'static str)> {
     // As with the provider, the last value of a repeated parameter wins.
     let parameter = |name: &str| {
@@ -248,7 +248,7 @@ fn truncated(body: Body, keep: usize) -> Body {
         Ok(Frame::data(bytes.slice(..keep.min(bytes.len()))))
     });
     let cut = stream::once(async {
-        // At once, hyper would drop its buffer.
+        // Without a pause, hyper would drop its buffer.
         tokio::time::sleep(TRUNCATION_PAUSE).await;
         Err(io::Error::other("truncated on demand"))
     });

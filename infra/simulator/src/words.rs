@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// The words of a file with one on each line.
+/// The words of a file with one word per line.
 pub(crate) type Words = LazyLock<Vec<&'static str>>;
 
 pub(crate) fn lines(file: &'static str) -> Vec<&'static str> {
@@ -12,7 +12,7 @@ pub(crate) fn lines(file: &'static str) -> Vec<&'static str> {
 /// A collection category, and its materials as identifier and display name.
 type Category = (&'static str, Vec<(&'static str, &'static str)>);
 
-/// Collected materials. Identifier and display name differ now and then, and some identifiers carry a colon.
+/// Collected materials. Identifier and display name sometimes differ, and some identifiers contain a colon.
 pub(crate) static MATERIALS: LazyLock<Vec<Category>> = LazyLock::new(|| {
     let categories = include_str!("../words/materials.txt").split("\n\n");
     let category = |text: &'static str| {
@@ -25,23 +25,23 @@ pub(crate) static MATERIALS: LazyLock<Vec<Category>> = LazyLock::new(|| {
 /// Enchantments that come in levels 1 to 6.
 pub(crate) static ENCHANTMENTS: Words = Words::new(|| lines(include_str!("../words/enchantments.txt")));
 
-/// Ultimate enchantments, levels 1 to 5. One of them is the row that real dumps show half filled.
+/// Ultimate enchantments, levels 1 to 5.
 pub(crate) static ULTIMATE_ENCHANTMENTS: Words =
     Words::new(|| lines(include_str!("../words/ultimate_enchantments.txt")));
 
-/// Creatures: the attribute shards, the minions' bestiary and the pets.
+/// Creatures, in the names of attribute shards, minions and pets.
 pub(crate) static CREATURES: Words = Words::new(|| lines(include_str!("../words/creatures.txt")));
 
-/// Words in front, of many uses.
+/// The first words of identifiers of many kinds.
 pub(crate) static FRONT_WORDS: Words = Words::new(|| lines(include_str!("../words/front_words.txt")));
 
-/// Words behind, for tradable odds and ends.
+/// The last words of the identifiers of other tradable items.
 static TRADE_NOUNS: Words = Words::new(|| lines(include_str!("../words/trade_nouns.txt")));
 
 /// Gemstones, each in the five [`GEM_QUALITIES`].
 static GEMS: Words = Words::new(|| lines(include_str!("../words/gems.txt")));
 
-/// From the cheapest to the dearest.
+/// From the cheapest to the most expensive.
 const GEM_QUALITIES: &[&str] = &["ROUGH", "FLAWED", "FINE", "FLAWLESS", "PERFECT"];
 
 pub(crate) static ESSENCES: Words = Words::new(|| lines(include_str!("../words/essences.txt")));
@@ -80,7 +80,7 @@ pub(crate) const WEAPONS: &[(&str, &str, &str)] = &[
 /// Accessories, in three sizes.
 pub(crate) const ACCESSORIES: &[&str] = &["TALISMAN", "RING", "ARTIFACT"];
 
-/// What accessories are of.
+/// The middle words of the identifiers of accessories.
 pub(crate) static CHARMS: Words = Words::new(|| lines(include_str!("../words/charms.txt")));
 
 /// Furniture for islands.
@@ -89,7 +89,7 @@ pub(crate) static FURNITURE: Words = Words::new(|| lines(include_str!("../words/
 /// Player names that appear in texts.
 pub(crate) static TOWNSFOLK: Words = Words::new(|| lines(include_str!("../words/townsfolk.txt")));
 
-/// The `n`th small Roman numeral, up to 12.
+/// A small Roman numeral, up to 12.
 pub(crate) fn roman(number: usize) -> &'static str {
     ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"]
         .get(number)
@@ -133,7 +133,7 @@ pub(crate) static PRODUCTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     ids
 });
 
-/// The products that are items as well: no enchantments, shards, essences or single letters.
+/// The products that are also items: no enchantments, shards, essences or single letters.
 pub(crate) fn tradable_items() -> impl Iterator<Item = String> {
     let materials = || MATERIALS.iter().flat_map(|(_, list)| list.iter().map(|(id, _)| *id));
     let raw = materials().filter(|id| !id.ends_with("_COLLECTION")).map(String::from);
@@ -149,7 +149,7 @@ pub(crate) fn tradable_items() -> impl Iterator<Item = String> {
     raw.chain(enchanted).chain(gems).chain(odds)
 }
 
-/// Cosmetic skins: what fire sales sell.
+/// The cosmetic skins that fire sales sell.
 pub(crate) fn skins() -> impl Iterator<Item = String> {
     CREATURES.iter().flat_map(|creature| {
         ["WHITE", "BLACK", "NEON", "COSMIC"].map(|colour| format!("PET_SKIN_{creature}_{colour}"))

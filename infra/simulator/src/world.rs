@@ -15,10 +15,10 @@ use crate::item_bytes::gzip;
 use crate::resources::Resource;
 use crate::{names, profiles};
 
-/// Enough for everything that clients request again and again: about 25 MB.
+/// The number of cached bodies: enough for all bodies that clients request repeatedly, about 25 MB.
 const BODIES: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
-/// Pages of one minute come from two refreshes; one more is for a time in the past.
+/// The number of cached snapshots. Pages of one minute come from two refreshes; the third is for a time in the past.
 const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 /// Smaller bodies are not compressed.
@@ -27,7 +27,7 @@ const GZIP_FROM_BYTES: usize = 1_024;
 /// The interval of an API key's rate limit, in milliseconds.
 const LIMIT_WINDOW_MS: i64 = 300_000;
 
-/// What a request is for.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     /// A resource without parameters.
@@ -54,10 +54,10 @@ impl Rendered {
     }
 }
 
-/// What is requested, its refresh, and whether its body is gzipped.
+/// The target, its refresh, and whether the body is gzipped.
 type BodyKey = (Target, i64, bool);
 
-/// Rendered once, also for concurrent requests.
+/// A value that is computed once, also for concurrent requests.
 type Once<T> = Arc<OnceLock<T>>;
 
 #[derive(Debug)]
@@ -119,8 +119,8 @@ impl World {
         }
     }
 
-    /// Counts a request for `path` and returns its fault: that of the longest rule for the path or, with its query, the
-    /// `target`.
+    /// Counts a request for `path` and returns its fault. `target` is the path with its query. Of the rules that match either,
+    /// the longest applies.
     pub(crate) fn admit(&self, path: &str, target: &str) -> Fault {
         *locked(&self.seen).entry(path.to_owned()).or_default() += 1;
         let mut faults = locked(&self.faults);
@@ -128,7 +128,7 @@ impl World {
             [path, target].contains(&rule)
                 || rule.strip_suffix('*').is_some_and(|start| target.starts_with(start))
         };
-        // Of two that are equally long, the one without a star.
+        // Of two equally long rules, the rule without a star applies.
         let rank = |rule: &str| (rule.trim_end_matches('*').len(), !rule.ends_with('*'));
         let Some(rule) = faults.keys().filter(|rule| covers(rule)).max_by_key(|rule| rank(rule)).cloned()
         else {
@@ -194,7 +194,7 @@ impl World {
     }
 }
 
-/// The provider's body for an error status; empty if it has none of its own.
+/// The provider's body for an error status; empty if the provider has no body for it.
 pub(crate) fn provider_error(status: u16) -> &'static str {
     match status {
         400 => r#"{"success":false,"cause":"Missing one or more fields [...]"}"#,
@@ -207,7 +207,7 @@ pub(crate) fn provider_error(status: u16) -> &'static str {
     }
 }
 
-/// The data, also after a panic in another thread: no operation leaves it inconsistent.
+/// Locks the data, also after a panic in another thread: no operation leaves the data inconsistent.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

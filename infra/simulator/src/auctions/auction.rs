@@ -1,4 +1,4 @@
-//! What an auction sells, who takes part, and its rows in the lists of the provider.
+//! An auction: its item, its players, and its rows in the provider's lists.
 
 use super::Offer;
 use super::life::Life;
@@ -8,7 +8,7 @@ use crate::gson::Writer;
 use crate::item_bytes::{self, Nbt};
 use crate::names;
 
-/// The players that trade.
+/// The number of players that trade.
 const TRADERS: u64 = 40_000;
 
 /// The highest price that players can ask for, in coins.
@@ -28,7 +28,7 @@ pub(super) struct Auction {
     item_bytes: String,
 }
 
-/// A bid. The purchase of a buy-it-now auction is one, too.
+/// A bid, or the purchase of a buy-it-now auction.
 struct Bid {
     bidder: String,
     profile_id: String,
@@ -68,7 +68,7 @@ impl Auction {
         Self { seed, life, uuid, auctioneer, profile_id, coop, goods, starting_bid, item_uuid, item_bytes }
     }
 
-    /// The row on a page; `updated` is the time of the newest bid, or else the start.
+    /// Writes the row on a page. `updated` is the time of the newest bid, or else of the start.
     pub(super) fn write(&self, updated: i64, row: &mut Writer) {
         let Self { life, goods, .. } = self;
         row.key("uuid").string(&self.uuid);
@@ -108,7 +108,7 @@ impl Auction {
         }
     }
 
-    /// The row in a list of ended auctions, if it is sold.
+    /// Writes the row of a sold auction in a list of ended auctions.
     pub(super) fn write_sale(&self, row: &mut Writer) {
         let purchase = self.bid((self.life.bids - 1).max(0));
         row.key("auction_id").string(&self.uuid);

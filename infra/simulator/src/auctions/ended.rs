@@ -1,4 +1,4 @@
-//! The ended auctions: those sold in the last minute, refreshed every 60 s.
+//! The ended auctions: the sales of the last minute, refreshed every 60 s.
 
 use super::auction::Auction;
 use super::life::Life;
@@ -14,16 +14,16 @@ const PHASE_MS: i64 = 43_162;
 /// The age at which a sale appears.
 const YOUNGEST_MS: i64 = 1_400;
 
-/// The age that a list reaches back at least. Two lists overlap, so that none misses a sale.
+/// Every list has all sales up to at least this age. Successive lists overlap, so that no sale is missed.
 const OLDEST_MS: i64 = 62_000;
 
-/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+/// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     (now_ms - PHASE_MS).div_euclid(REFRESH_MS) * REFRESH_MS + PHASE_MS
 }
 
-/// The body of `/v2/skyblock/auctions_ended` at `now_ms`. The rows agree with those of the pages.
+/// The body of `/v2/skyblock/auctions_ended` at `now_ms`. The rows agree with the rows on the pages.
 #[must_use]
 pub fn body(seed: u64, now_ms: i64) -> String {
     let refresh = refreshed_at(now_ms);

@@ -1,4 +1,4 @@
-//! The times of an auction: start, bids, sale and end. A refresh computes half a million of them, so they are cheap.
+//! The times of an auction: start, bids, sale and end. A refresh computes half a million of them, so each must be cheap.
 
 use crate::chance::hash;
 
@@ -12,7 +12,7 @@ const LENGTHS: &[(u64, i64)] = &[(66, 6), (88, 24), (96, 48), (99, 12), (100, 1)
 
 const LONGEST_USUAL_MS: i64 = 48 * HOUR_MS;
 
-/// One auction in this many is of the longest length.
+/// One auction in this many has the longest length.
 const LONG_EVERY: i64 = 64;
 
 const LONGEST_MS: i64 = 336 * HOUR_MS;
@@ -32,7 +32,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// All auctions that can be listed at a time from `from` to `until`, in Unix milliseconds.
+    /// All auctions that can be listed between `from` and `until`, in Unix milliseconds.
     pub(super) fn between(seed: u64, from: i64, until: i64) -> impl Iterator<Item = Self> {
         let number_at = |time: i64| time.div_euclid(SPACING_MS);
         let first_usual = number_at(from - LONGEST_USUAL_MS);
@@ -61,7 +61,7 @@ impl Life {
         self.start + (self.end - self.start) / (self.bids + 1) * (bid + 1)
     }
 
-    /// When the auction was last updated as of `refresh`; `None` if it is not listed then.
+    /// When the auction was last updated, up to `refresh`; `None` if it is not listed at `refresh`.
     pub(super) fn updated_at(&self, refresh: i64) -> Option<i64> {
         if refresh < self.start || refresh >= self.gone {
             return None;

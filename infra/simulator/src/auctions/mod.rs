@@ -1,7 +1,8 @@
 //! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page at its own time.
 //!
 //! Auctions are numbered in the order of their creation, and everything about an auction follows from its number. A
-//! refresh lists those that are neither sold, cancelled nor over by `last_updated`, newest first. [`ended`] lists the sold.
+//! refresh lists the auctions that are not yet sold, cancelled or over, the latest `last_updated` first. [`ended`] lists the
+//! sold auctions.
 
 mod auction;
 pub mod ended;
@@ -28,8 +29,8 @@ const PHASE_MS: i64 = 39_056;
 /// The maximum delay of a page's refresh.
 const MOST_LAG_MS: u64 = 25_000;
 
-/// The refresh that `page` shows at `now_ms`: its `lastUpdated`, Unix milliseconds. Page 0 is up to date. Each other
-/// page has its own delay, so pages that are read together can come from different refreshes.
+/// Returns the `lastUpdated` of the refresh that `page` shows at `now_ms`, in Unix milliseconds. Page 0 is up to date. Each
+/// other page has its own delay, so pages that are read together can come from different refreshes.
 #[must_use]
 pub fn refreshed_at(seed: u64, page: usize, now_ms: i64) -> i64 {
     let lag = if page == 0 { 0 } else { hash(seed, "page lag", page as u64) % MOST_LAG_MS };
@@ -71,7 +72,7 @@ impl Snapshot {
         self.listed.len().div_ceil(PAGE_SIZE)
     }
 
-    /// The body of page `page`, none beyond the last.
+    /// The body of page `page`; `None` after the last page.
     #[must_use]
     pub fn page(&self, page: usize) -> Option<String> {
         let rows = self.listed.chunks(PAGE_SIZE).nth(page)?;
@@ -100,14 +101,14 @@ pub struct Offer {
     pub price: u64,
 }
 
-/// The running buy-it-now auctions at `now_ms`. They take a tenth of the time of the pages.
+/// The running buy-it-now auctions at `now_ms`. Computing them takes a tenth of the time of the pages.
 pub fn offers(seed: u64, now_ms: i64) -> impl Iterator<Item = Offer> {
     let listed = Snapshot::new(seed, refreshed_at(seed, 0, now_ms)).listed.into_iter();
     listed.filter(|(_, life)| life.is_bin).map(move |(_, life)| Auction::new(seed, life).into_offer())
 }
 
-/// How the price of an item has moved from hour to hour. To draw the auctions of months would take hours: a price of the past is the present one
-/// times the quotient of the levels.
+/// The past price of an item, hour by hour. Computing all auctions of past months would take hours. Instead, a past price is the current
+/// price times the ratio of two levels.
 #[derive(Debug)]
 pub struct Trend {
     number: u64,
@@ -126,14 +127,14 @@ impl Trend {
         Self { number, pause: 1 << nature.u32(1..=5), phases }
     }
 
-    /// The price at the start of an hour of what has this price at the start of the hour `now`; both are counted from 1970.
+    /// Converts a price at the start of the hour `now` into the price at the start of `hour`. Hours are counted from 1970.
     #[must_use]
     #[expect(clippy::cast_sign_loss, reason = "levels are positive")]
     pub fn price(&self, price: u64, now: i64, hour: i64) -> u64 {
         ((price as f64 * self.level(hour) / self.level(now)).round() as u64).max(1)
     }
 
-    /// The level at the start of an hour. The usual one is 1.
+    /// The level of the price at the start of an hour; usually near 1.
     fn level(&self, hour: i64) -> f64 {
         let [months, days, hours, offset] = self.phases;
         let changed = hour - (hour + (32.0 * offset) as i64).rem_euclid(self.pause);
@@ -142,16 +143,15 @@ impl Trend {
         1.0 + 0.16 * swing(61, months) + 0.09 * swing(9, days) + 0.02 * swing(1, hours) + 0.05 * noise
     }
 
-    /// Whether the item, which has this many auctions now, was on sale in an hour: a rare one often was not.
+    /// Whether the item was on sale in an hour. `auctions` is its current number of auctions: an item with few auctions often was not on sale.
     #[must_use]
     pub fn is_listed(&self, hour: i64, auctions: u32) -> bool {
         hash(self.number, "listed", hour.div_euclid(8).cast_unsigned()).trailing_zeros() < auctions
     }
 }
 
-/// The auctions that were sold in an hour of the past: positions among the `total` that are on sale now, and when each was sold, in Unix
-/// milliseconds. There are a third as many
-/// as players buy in an hour, because sales take time and memory.
+/// The sales of a past hour: positions among the `total` auctions that are on sale now, and the time of each sale in Unix milliseconds.
+/// There are a third as many sales as in the simulated present, to save time and memory.
 #[must_use]
 #[expect(clippy::cast_sign_loss, reason = "an activity is positive")]
 pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<(usize, i64)> {

@@ -1,4 +1,4 @@
-//! The paths of faults. Tests of the service show what each fault does.
+//! The paths of faults. Tests of the service cover the effect of each fault.
 
 use crate::client::{get, start};
 use simulator::Fault;

@@ -83,7 +83,7 @@ async fn the_game_is_that_of_the_clock_and_requests_are_counted_without_their_qu
     let page = get(&simulator, "/v2/skyblock/auctions?page=3").await;
     assert_eq!(page.json()["lastUpdated"], auctions::refreshed_at(1, 3, moment));
     assert_eq!(simulator.requests("/v2/skyblock/auctions"), 1);
-    // The ends of time, for arithmetic.
+    // The earliest and the latest time must not overflow.
     for moment in [0, 1_000_000_000_000, i64::MAX] {
         clock.stop_at(moment);
         for path in [
