@@ -25,7 +25,7 @@ pub(crate) fn show_warnings() {
         .with_ansi(false)
         .with_writer(io::stderr);
     let rows = Targets::new().with_target("tables", Level::WARN);
-    // This fails if there is already a subscriber. That one shows the warnings.
+    // An error means that a subscriber already exists. It then shows the warnings.
     let _ = tracing_subscriber::registry().with(lines).with(rows).try_init();
 }
 

@@ -1,4 +1,4 @@
-//! `cargo admin` as operators run it. One program for all its commands: each would link the AWS SDK once more.
+//! `cargo admin` as operators run it. One test program covers all commands: each further program would link the AWS SDK again.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

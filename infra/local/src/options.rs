@@ -136,7 +136,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options for tests. Functions are built with the profile `test`. Ports are free ones, so that clouds can run concurrently.
+    /// The options for tests. Functions are built with the profile `test`. Ports are free, so that clouds can run concurrently.
     /// Schedules, history, public files and throttling are off. If a test turns schedules on, they run only when they are due.
     #[must_use]
     pub fn for_tests() -> Self {

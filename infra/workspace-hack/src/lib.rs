@@ -2,7 +2,7 @@
 //!
 //! Cargo unifies features over the packages that one command selects. `cargo local`, the functions that it builds and
 //! `cargo test` select different packages, so without this crate each of them compiles its own copy of tokio, hyper and
-//! everything above. The crate depends on those dependencies with the features of the whole workspace. Tools depend on
+//! their dependents. The crate depends on these packages with the features of the whole workspace. Tools depend on
 //! it, tests depend on it through `dev-dependencies`, and `cargo local` adds it to the functions that it builds.
 //!
 //! Functions do not depend on it: `cargo local --profile release`, `cargo lambda build` and `sam build` select functions alone

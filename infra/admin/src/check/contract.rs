@@ -13,7 +13,7 @@ use super::client::{Client, Response};
 use super::keys::Keys;
 use super::report::Report;
 
-/// More requests than the largest tier accepts: its burst, and what its rate adds during the check.
+/// More requests than the largest tier accepts during the check: its burst, and the requests that its rate adds.
 const MOST_UNTIL_THROTTLED: usize = 600;
 const CONCURRENCY: usize = 12;
 

@@ -91,7 +91,7 @@ async fn import_lines<K: Kind>(kind: &mut K, reader: &mut Reader) -> Result<(), 
     kind.finish().await
 }
 
-/// Exports all rows. Only its owner can read a private file.
+/// Exports all rows. If `is_private`, only its owner can read the file.
 ///
 /// # Errors
 /// If the table cannot be read, or the file cannot be written. A closed pipe is also an error, because part of a backup must not look like

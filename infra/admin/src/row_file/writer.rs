@@ -84,7 +84,7 @@ impl TemporaryFile {
 }
 
 impl Writer {
-    /// Creates a temporary file for `file`. Only its owner can read a private one.
+    /// Creates a temporary file for `file`. If `is_private`, only its owner can read the final file.
     ///
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.

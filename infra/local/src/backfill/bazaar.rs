@@ -59,7 +59,7 @@ impl Game for Bazaar {
     }
 
     /// After the newest day, builds the candles of the recorded minutes. It also rebuilds coarse candles that the recorder built before
-    /// their finer candles were stored. In a new table, all of those end after the start of the last part.
+    /// their finer candles were stored. In a new table, all such candles end after the start of the last part.
     async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
         if day.end() < past.until {
             return Ok(());

@@ -13,7 +13,7 @@ pub enum CacheKey {
 /// The cache keys of an event.
 ///
 /// # Errors
-/// When one is misspelt: without it, requests that differ would share a response.
+/// When a key is misspelt: without the key, different requests would share a response.
 pub(super) fn read(event: &Section<'_>) -> Result<Vec<CacheKey>, Error> {
     let mut keys = Vec::new();
     for parameters in event.sections("RequestParameters")? {
