@@ -34,12 +34,10 @@ fn parse_from<A: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Resul
     })
 }
 
-/// Parses the name of an account.
 pub(crate) fn account_name(text: &str) -> Result<AccountName, String> {
     parse_unless_key(text)
 }
 
-/// Parses the label of a key.
 pub(crate) fn label(text: &str) -> Result<Label, String> {
     parse_unless_key(text)
 }
@@ -49,7 +47,6 @@ pub(crate) fn resource_name(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("must not be empty".to_owned()) } else { parse_unless_key(text) }
 }
 
-/// Parses the KEY-ID of a key.
 pub(crate) fn key_id(text: &str) -> Result<KeyId, String> {
     if text.starts_with(KEY_PREFIX) {
         return Err("this is an API key, not a KEY-ID; `key explain -` shows the KEY-ID of a key".to_owned());

@@ -9,7 +9,6 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// How often a command shows its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Writes a line. Errors are ignored: a closed standard error does not stop a command.

@@ -13,7 +13,6 @@ use tables::ProfileError;
 
 use crate::arguments::INVALID_COMMAND_LINE;
 
-/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
@@ -46,7 +45,7 @@ pub(crate) enum Error {
     OtherVersion(#[from] serde_json::Error),
     #[error("the key {id} is issued, but cannot be shown: {cause}; revoke it and issue a new one: {command}")]
     NotShown { id: KeyId, cause: io::Error, command: String },
-    #[error("no key was issued: it is shown only once, and standard output is /dev/null or closed")]
+    #[error("no key was issued: standard output is /dev/null or closed, and a key is shown only once")]
     Discarded,
     #[error("the system has no random source: {0}")]
     Random(getrandom::Error),

@@ -8,7 +8,6 @@ use crate::mismatch::{Mismatch, excerpt};
 /// How many violations of a schema one mismatch lists.
 const VIOLATIONS: usize = 3;
 
-/// An OpenAPI document.
 pub struct Document {
     value: Value,
     /// The document's components with closed schemas.
@@ -24,7 +23,6 @@ impl Document {
         Self { value, closed_components }
     }
 
-    /// The document itself.
     #[must_use]
     pub const fn value(&self) -> &Value {
         &self.value

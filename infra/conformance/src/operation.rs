@@ -30,7 +30,6 @@ pub struct Example<'a> {
     /// The path and query of the request.
     pub request: &'a str,
     pub body: &'a Value,
-    /// Whether the body is shortened.
     pub is_shortened: bool,
 }
 
@@ -68,7 +67,6 @@ impl<'a> Operation<'a> {
         item.is_some_and(|item| item.get("head").is_some())
     }
 
-    /// Whether the operation requires an API key.
     #[must_use]
     pub fn requires_key(&self) -> bool {
         let security = self.value.get("security").or_else(|| self.document.value().get("security"));

@@ -216,7 +216,6 @@ impl Cloud {
         &self.clock
     }
 
-    /// The evaluated template.
     #[must_use]
     pub fn template(&self) -> &Template {
         &self.template

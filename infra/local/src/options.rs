@@ -44,7 +44,6 @@ pub struct Options {
     /// Whether the recorders write public files, which are served under `/public/`. The files are in the folder `public` in `data`, or in
     /// a temporary folder.
     pub public_files: bool,
-    /// Whether schedules run.
     pub schedules: bool,
     /// The delay of events. A schedule with a rate sends its events this long after each full period; on AWS, the delay depends on the second
     /// at which the schedule was created. Other schedules send their events this long after they are due; on AWS, at any second of the minute.
@@ -55,7 +54,6 @@ pub struct Options {
     /// generated, not even daily candles, auctions, past mayors and fire sales. The past is generated in the background after the start;
     /// the log lists the missing parts.
     pub history: u16,
-    /// The provider of the functions' data.
     pub upstream: Upstream,
     /// The upstream API key. It is never sent to the simulator.
     pub upstream_key: Option<String>,
@@ -66,7 +64,6 @@ pub struct Options {
     pub throttling: bool,
     /// Values for the template's parameters. They override all other values.
     pub parameters: BTreeMap<String, String>,
-    /// The source of the functions' binaries.
     pub binaries: Binaries,
     /// The limit for concurrent instances of a function.
     pub concurrency: NonZeroU16,
@@ -84,10 +81,7 @@ pub struct Options {
 #[derive(Debug, Clone)]
 pub enum Upstream {
     /// A simulated game in this process.
-    Simulator {
-        /// The seed of the game.
-        seed: u64,
-    },
+    Simulator { seed: u64 },
     /// A server with the APIs of the provider and of the name service.
     Url(String),
     /// The template's defaults: the real provider and the real name service.

@@ -56,7 +56,6 @@ impl Pool {
         &self.function
     }
 
-    /// Logs a line about the function.
     pub(crate) fn log(&self, text: &str) {
         self.logs.push(&format!("local: {}: {text}", self.function.binary));
     }

@@ -50,7 +50,6 @@ pub fn body(seed: u64, now_ms: i64) -> String {
 /// The prices and volumes in the quick status of a product.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quote {
-    /// The product's id.
     pub id: &'static str,
     /// `sellPrice`, in coins; 0 without buy orders.
     pub sell_price: f64,

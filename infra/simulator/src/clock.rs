@@ -13,7 +13,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock with system time.
     #[must_use]
     pub fn system() -> Self {
         Self::default()

@@ -113,13 +113,11 @@ impl Writer {
         let _ = write!(self.text, "{digits}{point}E{exponent}");
     }
 
-    /// `true` or `false`.
     pub fn boolean(&mut self, value: bool) {
         self.separate();
         self.text.push_str(if value { "true" } else { "false" });
     }
 
-    /// `null`.
     pub fn null(&mut self) {
         self.separate();
         self.text.push_str("null");

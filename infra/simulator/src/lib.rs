@@ -100,7 +100,6 @@ pub struct Options {
     pub seed: u64,
     /// The address to listen on; port 0 for a free one.
     pub address: SocketAddr,
-    /// The game's time.
     pub clock: Clock,
 }
 
@@ -158,7 +157,6 @@ impl Simulator {
         self.world.set_fault(path, fault);
     }
 
-    /// Removes all faults.
     pub fn clear_faults(&self) {
         self.world.clear_faults();
     }

@@ -15,10 +15,8 @@ pub const NEVER_PLAYED: &str = "neverplayed";
 /// The start of names that no player has.
 pub const NOBODY: &str = "nobody_";
 
-/// A response of the name service.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Response {
-    /// The HTTP status.
     pub status: u16,
     /// The body, in the name service's own spelling of JSON.
     pub body: String,

@@ -7,7 +7,6 @@ use crate::RESOURCES;
 /// A resource without parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Resource {
-    /// The provider's path.
     pub path: &'static str,
     /// The content of the simulated body, for `README.md`.
     pub summary: &'static str,
@@ -22,7 +21,6 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Returns the resource at `path`.
     #[must_use]
     pub fn at(path: &str) -> Option<Self> {
         RESOURCES.into_iter().find(|resource| resource.path == path)

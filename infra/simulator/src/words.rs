@@ -46,7 +46,6 @@ const GEM_QUALITIES: &[&str] = &["ROUGH", "FLAWED", "FINE", "FLAWLESS", "PERFECT
 
 pub(crate) static ESSENCES: Words = Words::new(|| lines(include_str!("../words/essences.txt")));
 
-/// Armour sets.
 pub(crate) static SETS: Words = Words::new(|| lines(include_str!("../words/sets.txt")));
 
 /// The pieces of an armour set: identifier, Minecraft material.
@@ -83,7 +82,6 @@ pub(crate) const ACCESSORIES: &[&str] = &["TALISMAN", "RING", "ARTIFACT"];
 /// The middle words of the identifiers of accessories.
 pub(crate) static CHARMS: Words = Words::new(|| lines(include_str!("../words/charms.txt")));
 
-/// Furniture for islands.
 pub(crate) static FURNITURE: Words = Words::new(|| lines(include_str!("../words/furniture.txt")));
 
 /// Player names that appear in texts.

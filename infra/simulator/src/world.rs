@@ -30,12 +30,10 @@ const LIMIT_WINDOW_MS: i64 = 300_000;
 /// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
-    /// A resource without parameters.
     Resource(Resource),
     Auctions(usize),
     /// The player's UUID, 32 lower-case hexadecimal digits.
     Profiles(String),
-    /// A player's name.
     Name(String),
 }
 

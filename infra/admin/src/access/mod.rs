@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::console;
 use crate::error::Error;
 
-/// The function that carries out the commands, or the table on which this process does.
+/// Where the commands run: in a function, or in this process on a table.
 enum Target {
     Function(Client),
     Table(Access),
@@ -49,7 +49,7 @@ impl Accounts {
         Ok((serde_json::from_value(result)?, notes))
     }
 
-    /// Adds advice to the operator to the failure.
+    /// Returns the failure as an error with advice to the operator.
     fn refused(&self, name: Option<AccountName>, failure: CommandFailure) -> Error {
         let CommandFailure { code, message, key_id } = failure;
         let advice = match (code, name, key_id) {

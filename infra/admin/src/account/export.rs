@@ -1,4 +1,4 @@
-//! `account export`. Only its owner can read the file: it holds the hashes of keys, and the payment date of each account.
+//! `account export`. Only its owner can read the file, which holds the hashes of keys and the end of each account's paid time.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -18,7 +18,6 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest `Retry-After` that is waited for, in seconds.
 const MAX_RETRY_AFTER: u64 = 30;
 
-/// A client of one deployment.
 pub(super) struct Client {
     base_url: String,
     http: reqwest::Client,

@@ -20,7 +20,6 @@ const CONCURRENCY: usize = 12;
 /// The result of a check.
 type Verdict = Result<(), Mismatch>;
 
-/// A run of the checks.
 pub(super) struct Run<'a> {
     pub(super) client: &'a Client,
     pub(super) keys: &'a Keys,

@@ -6,7 +6,6 @@ use common::auth::ApiKey;
 use crate::error::Error;
 use crate::key_input;
 
-/// The keys to check with.
 pub(super) struct Keys {
     /// A key that the service accepts.
     pub(super) good: ApiKey,

@@ -6,7 +6,6 @@ use common::auth::without_keys;
 use conformance::Mismatch;
 use serde::Serialize;
 
-/// The outcome of a check.
 #[derive(Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 enum Outcome {
@@ -23,7 +22,6 @@ struct Check {
     outcome: Outcome,
 }
 
-/// The results of a run.
 #[derive(Default, Serialize)]
 pub(super) struct Report {
     url: String,
@@ -31,7 +29,6 @@ pub(super) struct Report {
     pub(super) failed: usize,
     skipped: usize,
     checks: Vec<Check>,
-    /// How many requests were sent.
     pub(super) requests: u64,
 }
 
@@ -41,7 +38,6 @@ impl Report {
         Self { url: without_keys(url), ..Self::default() }
     }
 
-    /// Adds a check with its result.
     pub(super) fn add(&mut self, name: impl Into<String>, result: Result<(), Mismatch>) {
         let outcome = if let Err(Mismatch { expected, received }) = result {
             self.failed += 1;

@@ -20,7 +20,6 @@ use crate::row_file::{Kind, Tally};
 /// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and a mayor's row is not larger than its line.
 const MAX_MAYOR: usize = 300_000;
 
-/// The table's mayors and fire sales.
 pub(super) struct Events {
     table: Table,
     tally: Tally,

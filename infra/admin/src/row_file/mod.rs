@@ -26,14 +26,14 @@ pub(crate) trait Kind {
     /// The content of a line.
     type Record;
 
-    /// Parses `line`. A line about something after `now` is bad.
+    /// Parses `line`. A line about an event after `now` is bad.
     fn parse(line: &str, now: UnixSeconds) -> Result<Self::Record, BadLine>;
 
     /// Stores and counts the row, now or together with later rows. Storing a row twice has the same effect as storing it once. If the
     /// row is left out, returns the reason for operators, unless the summary says enough.
     async fn store(&mut self, row: Self::Record) -> Result<Option<String>, Error>;
 
-    /// Stores and counts the rows that still wait for later ones, after the last line.
+    /// Stores and counts the rows that still wait for later rows. It is called after the last line.
     async fn finish(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -24,13 +24,11 @@ use crate::logs::Logs;
 /// The logical id of the table of histories.
 pub(crate) const TABLE: &str = "History";
 
-/// The history to generate.
 pub(crate) struct Plan {
     /// The number of days of prices.
     pub(crate) days: u16,
     pub(crate) seed: u64,
     pub(crate) now_ms: i64,
-    /// The table of histories.
     pub(crate) table: Table,
     pub(crate) logs: Logs,
     /// Becomes true when the minutes for the first candle are stored.
@@ -39,7 +37,6 @@ pub(crate) struct Plan {
     pub(crate) minutes_recorded: mpsc::Receiver<()>,
 }
 
-/// Generates the history.
 pub(crate) async fn run(plan: Plan) {
     let Plan { days, seed, now_ms, table, logs, newest_minutes, mut minutes_recorded } = plan;
     let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));

@@ -46,7 +46,6 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
     -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// The past of a series.
 pub(super) struct Past<G> {
     pub(super) game: Arc<G>,
     pub(super) table: Table,

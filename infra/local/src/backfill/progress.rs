@@ -17,7 +17,6 @@ pub(super) const BAZAAR: &str = "minutes and candles of the bazaar";
 pub(super) const AUCTIONS: &str = "candles and averages of auctions";
 pub(super) const EVENTS: &str = "past mayors and fire sales";
 
-/// The progress of generating the past.
 pub(super) struct Progress {
     missing: Mutex<Vec<&'static str>>,
     failed: AtomicU64,

@@ -163,7 +163,6 @@ impl Split {
     }
 }
 
-/// The active faults.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     set: Mutex<Vec<Fault>>,

@@ -23,7 +23,6 @@ use crate::arn::REGION;
 /// The SDK requires an endpoint. It is not used.
 const ENDPOINT: &str = "http://localhost";
 
-/// The SDK's configuration.
 pub(super) fn sdk(engine: Arc<Engine>, database: Database) -> SdkConfig {
     let connector = SharedHttpConnector::new(Connector { engine, database });
     let credentials = Credentials::new("local", "local", None, None, "local");

@@ -49,7 +49,6 @@ const LOCK_FILE: &str = "lock";
 const FIRST_EXPIRY: Duration = Duration::from_mins(10);
 const EXPIRY_INTERVAL: Duration = Duration::from_hours(6);
 
-/// The local cloud's `DynamoDB`.
 pub struct DynamoDb {
     server: Server,
     shared: Arc<Shared>,

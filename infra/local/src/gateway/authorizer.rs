@@ -28,7 +28,6 @@ struct Identity {
     values: Vec<Vec<u8>>,
 }
 
-/// The authorizers of an API.
 pub(super) struct Authorizers {
     by_name: BTreeMap<String, Authorizer>,
     pools: Arc<Pools>,

@@ -24,7 +24,6 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(1_000_000_000);
 /// When the clock is set back by more than this, all buckets start again.
 const MAX_CLOCK_SKEW_MS: i64 = 1_000;
 
-/// The usage plans of an API.
 pub(super) struct Usage {
     /// By tier.
     plans: BTreeMap<String, UsagePlan>,

@@ -14,13 +14,11 @@ use crate::error::Error;
 /// The default and the limit of SAM and API Gateway.
 const DEFAULT_REAUTHORIZE_EVERY_S: u64 = 300;
 const MAX_REAUTHORIZE_EVERY_S: u64 = 3_600;
-/// The name that an event without an authorizer gives.
+/// The name in an event that requires no authorizer.
 const NO_AUTHORIZER: &str = "NONE";
 
-/// An authorizer of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorizer {
-    /// The logical id of its function.
     pub function: String,
     /// The header with the caller's identity. Without it, a request is refused and the function is not invoked.
     pub identity_header: String,

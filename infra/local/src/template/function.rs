@@ -28,7 +28,6 @@ pub struct Function {
     pub timeout: Duration,
     /// The memory in MB. The local cloud does not enforce it.
     pub memory_mb: u64,
-    /// The environment variables.
     pub environment: BTreeMap<String, String>,
     pub schedules: Vec<Schedule>,
 }

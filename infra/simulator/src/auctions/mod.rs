@@ -118,7 +118,6 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// The trend of the item.
     #[must_use]
     pub fn new(seed: u64, id: &str) -> Self {
         let number = hash(seed, "trend", text_hash(id));
