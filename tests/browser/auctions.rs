@@ -1,4 +1,4 @@
-//! Records prices of auctions in the local cloud, and a past that charts can show.
+//! Records auction prices in the local cloud, and a history for the charts.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use tables::{Session, Table};
 
 use crate::cloud::TABLE;
 
-/// A pet with a past.
+/// A pet with a history.
 pub(crate) const PET: &str = "GOLDEN_DRAGON;4";
 
-/// A book with a past, and its id in the bazaar.
+/// A book with a history, and its id in the bazaar.
 pub(crate) const BOOK: &str = "GROWTH;5";
 pub(crate) const PRODUCT: &str = "ENCHANTMENT_GROWTH_5";
 
-/// The auction with the lowest price of each item.
+/// The id of every item's cheapest auction.
 const AUCTION: u128 = 0xc6d2_267d_73a0_4f2f_9d0c_5b1e_8f6a_4b32;
 
-/// The price of all items, in hundredths of a coin.
+/// The lowest price of the first item, in hundredths of a coin. Each further item costs a hundredth of a coin more.
 const PRICE: u64 = 21_900_000_000;
 
-/// The number of items that are listed, for a table of seven pages.
+/// The number of listed items: seven pages of the table.
 const ITEMS: usize = 650;
 
-/// Hours of three days, and days of a month.
+/// The numbers of hourly and daily candles: three days and a month.
 const HOURS: i64 = 72;
 const DAYS: i64 = 30;
 
@@ -45,7 +45,7 @@ fn session(table: &Table) -> Session<'_> {
     table.with_timeout(Duration::from_mins(1))
 }
 
-/// Records prices of the present minute.
+/// Records the prices of the current minute.
 pub(crate) async fn record_prices(cloud: &Cloud) {
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), TABLE);
     let now = time(cloud);
@@ -68,7 +68,7 @@ pub(crate) async fn record_prices(cloud: &Cloud) {
     record(session(&table), Tick::of(now), &minute).await.unwrap();
 }
 
-/// Gives the pet and the book a past, and all items averages of the last days. Every third sale is a clean one.
+/// Records candles and sales of the pet and the book, and builds the averages. Every third sale is clean.
 pub(crate) async fn record_past(cloud: &Cloud) {
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), TABLE);
     let table = session(&table);
@@ -100,7 +100,7 @@ pub(crate) async fn record_past(cloud: &Cloud) {
     build_averages(table, now).await.unwrap();
 }
 
-/// One of the sales in the slot that begins at `start`.
+/// A sale in the slot that begins at `start`.
 fn sale_at(start: UnixSeconds, number: u64) -> Sale {
     Sale {
         auction: AuctionId::of_bytes(u128::from(number).to_be_bytes()),

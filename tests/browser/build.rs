@@ -1,4 +1,4 @@
-//! Marks the tests as ignored where there is no Chromium.
+//! Sets `cfg(chromium)` if Chromium is installed. Without it, the tests are ignored.
 
 use std::env;
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ fn main() -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "cargo::rustc-check-cfg=cfg(chromium)")?;
     let folders = env::var_os("PATH").unwrap_or_default();
-    // The first draws no toolbars and menus, and takes two thirds of the processor time.
+    // The headless shell draws no toolbars or menus, and takes two thirds of the processor time.
     let names = ["chromium-headless-shell", "chromium"];
     let program = names
         .iter()
@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
             writeln!(output, "cargo::rustc-cfg=chromium")?;
             writeln!(output, "cargo::rerun-if-changed={}", program.display())
         }
-        // Cargo does not notice a Chromium that is installed later; .ci/run does.
+        // Cargo does not notice if Chromium is installed later; .ci/run does.
         None => writeln!(output, "cargo::rerun-if-changed=build.rs"),
     }
 }

@@ -1,4 +1,4 @@
-//! Starts the service in the local cloud, with a past that charts can show.
+//! Starts the service in the local cloud, with a history for the charts.
 
 use std::collections::HashMap;
 use std::f64::consts::TAU;
@@ -15,14 +15,14 @@ use tables::series::{begin_at, store};
 
 use crate::auctions;
 
-/// The product with a past.
+/// The product with a history.
 pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
 
-/// The name of that product. In the catalogue it begins with a colour code.
+/// The name of [`ITEM`]. In the catalogue it begins with a colour code.
 pub(crate) const NAME: &str = "Enchanted Diamond";
 
-/// How many slots of each interval have candles, from fine to coarse: as a deployment has after a month, but with days of two
-/// years.
+/// The number of slots with candles per interval, from the shortest interval to the longest: a deployment's after a month, but with
+/// two years of daily candles.
 const SLOTS: [i64; 5] = [600, 400, 730, 245, 730];
 
 /// The slots without candles, counted back from the present.
@@ -31,22 +31,23 @@ const GAP: std::ops::Range<i64> = 40..52;
 /// The length of a mayor's term: a year of the game, in milliseconds.
 const TERM_MS: i64 = 446_400_000;
 
-/// The table with the histories.
+/// The table of history.
 pub(crate) const TABLE: &str = "History";
 
-/// The service with a simulator of its own, on free ports.
+/// Starts the service with its own simulator, on free ports.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await
 }
 
-/// The service with these options, and prices of auctions: the search and the items of both markets need them.
+/// Starts the service with these options, and records auction prices, which the search and the items of both markets need.
 pub(crate) async fn start_with(options: Options) -> Cloud {
     let cloud = Cloud::start(options).await.unwrap();
     auctions::record_prices(&cloud).await;
     cloud
 }
 
-/// The service with a past, apart from that of auctions: candles of one product, some minutes of all products, mayors and fire sales.
+/// Starts the service with a history, but without one of auctions: candles of one product, some minutes of all products, mayors and fire
+/// sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
     store_candles(&cloud).await;
@@ -55,19 +56,19 @@ pub(crate) async fn start_with_past() -> Cloud {
     cloud
 }
 
-/// The service with a past, that of auctions included, which takes as long as all the rest.
+/// Starts the service with a history, also of auctions. Storing that takes as long as everything else.
 pub(crate) async fn start_with_past_of_auctions() -> Cloud {
     let cloud = start_with_past().await;
     auctions::record_past(&cloud).await;
     cloud
 }
 
-/// The key of the account with the tier `pro`.
+/// The key of an account on the tier `pro`.
 pub(crate) fn pro_key(cloud: &Cloud) -> String {
     cloud.keys().unwrap().pro.expose().to_owned()
 }
 
-/// Lets the recorder see the mayors of the last terms.
+/// Records the mayors of the last three terms and of the current one.
 async fn record_mayors(cloud: &Cloud) {
     let present = cloud.clock().now_ms();
     for term in (1..=3).rev() {
@@ -79,7 +80,7 @@ async fn record_mayors(cloud: &Cloud) {
     cloud.clock().set(jiff::Timestamp::now().as_millisecond());
 }
 
-/// Lets the recorders record some of the latest minutes. The clock of the cloud is that of the system, as that of the browser is.
+/// Records some of the latest minutes. Like the browser, the cloud uses the system's clock.
 async fn record_minutes(cloud: &Cloud) {
     let now = now(cloud);
     for minutes in [30, 12, 11, 10, 2, 1, 0] {
@@ -93,8 +94,8 @@ async fn record_minutes(cloud: &Cloud) {
     }
 }
 
-/// Stores candles that move in waves, with a gap. The table is still empty. The newest two candles of each interval are stored as the
-/// recorder does, because the market page asks for the last complete day, which is the one before yesterday until two in the morning. The
+/// Stores candles whose prices move in waves, with a gap. The table must be empty. The newest two candles of each interval are stored as
+/// the recorder does, because the market page requests the last complete day: until two in the morning, the day before yesterday. The
 /// others are copies of such a row, which takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
@@ -103,7 +104,7 @@ async fn store_candles(cloud: &Cloud) {
     let session = table.with_timeout(Duration::from_mins(1));
     let past = Past::of(cloud);
     let now = UnixSeconds::new(past.now);
-    // What is missing before now is a gap, and nothing that is to be built.
+    // Recording begins now, so no run builds the missing candles before.
     begin_at(session, &SERIES, now).await.unwrap();
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();
@@ -128,7 +129,7 @@ async fn store_candles(cloud: &Cloud) {
     }
 }
 
-/// A row of candles of the interval.
+/// Returns a stored row with candles of the interval.
 async fn row(client: &Client, interval: &str) -> HashMap<String, AttributeValue> {
     let rows = client
         .scan()
@@ -141,7 +142,7 @@ async fn row(client: &Client, interval: &str) -> HashMap<String, AttributeValue>
     rows.items()[0].clone()
 }
 
-/// The same row with another slot and this candle.
+/// Copies the row to another slot, with this candle.
 fn copy(row: &HashMap<String, AttributeValue>, slot: i64, candle: String) -> WriteRequest {
     let products = HashMap::from([(ITEM.to_owned(), AttributeValue::S(candle))]);
     let mut row = row.clone();
@@ -152,7 +153,7 @@ fn copy(row: &HashMap<String, AttributeValue>, slot: i64, candle: String) -> Wri
     WriteRequest::builder().put_request(put).build()
 }
 
-/// The past of the product, which ends at its present price.
+/// The prices of the product until now.
 struct Past {
     now: i64,
     present: simulator::bazaar::Quote,
@@ -170,7 +171,7 @@ impl Past {
         ((self.now - time) as f64 / 86_400.0 / days * TAU).sin()
     }
 
-    /// What one gets and pays for the product at this time in Unix seconds.
+    /// The sell and buy price of the product at this time in Unix seconds.
     fn prices(&self, time: i64) -> [f64; 2] {
         let wave = |days| self.wave(time, days);
         let change = 0.17 * wave(230.0) + 0.07 * wave(9.0) + 0.02 * wave(0.9) + 0.006 * wave(0.07);
@@ -178,7 +179,7 @@ impl Past {
             .map(|price| (price * (1.0 - change) * 10.0).round() / 10.0)
     }
 
-    /// The candle of the slot, as a row holds it (`common/tables/src/bazaar/mod.rs`).
+    /// The candle of the slot, in the text format of a row (`common/tables/src/bazaar/mod.rs`).
     #[expect(clippy::cast_possible_truncation, reason = "a thousand at most")]
     fn candle(&self, slot: i64, length: i64) -> String {
         let prices = [0, length / 3, 2 * length / 3].map(|offset| self.prices(slot + offset));

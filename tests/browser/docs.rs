@@ -1,4 +1,5 @@
-//! The API reference: the text that it has at once, its forms, and its sample requests, which must work.
+//! The API reference shows every operation as text without scripts, its sample requests work in the forms, and both pages work behind a
+//! stage.
 
 use std::time::Duration;
 
@@ -8,25 +9,25 @@ use crate::cloud::{ITEM, pro_key, start};
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// How long Scalar may take to fade in what it renders.
+/// How long Scalar may take to fade in new content.
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// Whether the client is open in which readers send requests.
+/// Whether the dialog that sends requests is open.
 const CLIENT_IS_OPEN: &str = "document.querySelector('.scalar-client--open [role=dialog]')";
 
 const KEY_FIELD: &str = "document.querySelector('input.scalar-password-input')";
 
-/// The button that sends the request; there are two, one for each width of the window.
+/// The visible button that sends the request. There are two, for wide and narrow windows.
 const SEND: &str = "[...document.querySelectorAll('[role=dialog] button')]\
     .find((button) => /^\\s*Send/.test(button.textContent) && button.offsetParent)";
 
-/// The status of the response in the client, or nothing.
+/// The status of the response in the dialog, if there is one.
 const STATUS: &str = "/Status:\\s*(\\d{3})/.exec(document.querySelector('[role=dialog]').innerText)?.[1]";
 
-/// What a visit of the text may transfer: what a line of 400 kbit/s carries in 15 s.
+/// The most bytes of a first visit: 15 s at 400 kbit/s.
 const FIRST_BYTES: u64 = 750_000;
 
-/// What the page itself may transfer.
+/// The most bytes of the page itself.
 const PAGE_BYTES: u64 = 60_000;
 
 /// Opens the forms of the reference with this key.
@@ -45,12 +46,12 @@ async fn ready(window: &Window) {
     still(window).await;
 }
 
-/// The document, as the service serves it.
+/// Fetches the OpenAPI document from the service.
 async fn document(window: &Window) -> Value {
     window.evaluate("fetch('openapi.json').then((response) => response.json())").await
 }
 
-/// Every operation that the text of a page without scripts lacks, or of which it lacks a part.
+/// Returns the operations, or parts of them, that the page lacks without scripts.
 async fn missing(window: &Window) -> Vec<String> {
     // A parsed document runs no scripts.
     let parse = "fetch('docs').then((response) => response.text()).then((text) => {
@@ -87,7 +88,7 @@ async fn missing(window: &Window) -> Vec<String> {
     missing
 }
 
-/// How many bytes the file at this address has when it is compressed, as API Gateway does.
+/// The size of the file at this address, compressed as API Gateway does.
 async fn compressed(window: &Window, url: &str) -> u64 {
     let size = format!(
         "fetch({}).then(({{ body }}) => new Response(body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer())\
@@ -144,7 +145,7 @@ async fn a_link_to_a_form_opens_it_and_back_leads_to_the_text() {
     let shown = "(() => { const { top } = document.querySelector('[id$=\"tag/bazaar/GET/v1/bazaar\"]').getBoundingClientRect(); \
         return top > -50 && top < 200; })()";
     window.wait(shown).await;
-    // The first sample is one product, in Python.
+    // The first sample request is for one product, in Python.
     let sample = "document.querySelector('[id$=\"tag/bazaar/GET/v1/bazaar\"]').textContent";
     window.wait(&format!("{sample}.includes('requests.get(')")).await;
     window.wait(&format!("{sample}.replace(/\\s/g, '').includes('\"mode\":\"item\"')")).await;
@@ -157,13 +158,13 @@ async fn a_link_to_a_form_opens_it_and_back_leads_to_the_text() {
     window.expect_clean(&[]);
 }
 
-/// Waits until nothing moves: Scalar renders what comes into view, and fades it in.
+/// Waits until nothing moves. Scalar renders content when it comes into view, and fades it in.
 async fn still(window: &Window) {
     tokio::time::sleep(PAUSE).await;
     window.wait("document.getAnimations().every(({ playState }) => playState !== 'running')").await;
 }
 
-/// The paths of the operations, with the addresses of their parts of the page, as soon as there are this many.
+/// Waits for this many operations, and returns their paths and the fragments of their sections.
 async fn operations(window: &Window, count: usize) -> Vec<(String, String)> {
     let links = "[...new Set([...document.querySelectorAll('a[href^=\"#tag/\"][href*=\"/GET\"]')]\
         .map((link) => link.getAttribute('href')))]";
@@ -173,7 +174,7 @@ async fn operations(window: &Window, count: usize) -> Vec<(String, String)> {
     links.iter().map(path).collect()
 }
 
-/// Types a key in place of the one that is there.
+/// Replaces the key in the form.
 async fn edit_key(window: &Window, key: &str) {
     window.wait(KEY_FIELD).await;
     window.evaluate(&format!("{KEY_FIELD}.select()")).await;
@@ -181,7 +182,7 @@ async fn edit_key(window: &Window, key: &str) {
     window.wait(&format!("{KEY_FIELD}.value === {}", json!(key))).await;
 }
 
-/// Shows an operation, and opens the client with its sample request.
+/// Shows an operation, and opens the dialog with its sample request.
 async fn open_client(window: &Window, path: &str, link: &str) {
     window.evaluate(&format!("void (location.hash = {})", json!(link))).await;
     let button = format!(
@@ -222,7 +223,7 @@ async fn the_sample_request_of_every_operation_gets_its_response() {
         let front = path.split('{').next().unwrap();
         let requests = window.requests(front).len();
         open_client(&window, path, link).await;
-        // Scalar leaves out the example of a required time, which the user enters.
+        // Scalar leaves out the example of the required time, so the request has none.
         let expected = if path == "/v1/bazaar/candles/all" { "400" } else { "200" };
         assert_eq!(send(&window).await, expected, "{path}");
         assert!(window.requests(front).len() > requests, "{path}");
@@ -272,7 +273,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     let edited = format!("{key}EDITED");
     edit_key(&window, &edited).await;
     assert_eq!(window.evaluate(stored).await, json!(edited));
-    // Scalar would keep the key a moment after it is edited.
+    // Scalar would store the key a moment after an edit.
     window.evaluate("new Promise((done) => setTimeout(done, 1500))").await;
     let kept = "JSON.stringify(Object.entries(localStorage)) + document.cookie";
     let kept = window.evaluate(kept).await.as_str().unwrap().to_owned();
@@ -282,7 +283,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     window.wait(&format!("{KEY_FIELD}.value === {}", json!(edited))).await;
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     assert_eq!(send(&window).await, "401");
-    assert_eq!(window.evaluate(stored).await, Value::Null, "the service does not know it");
+    assert_eq!(window.evaluate(stored).await, Value::Null, "the service rejects it");
     window.press("Escape").await;
     window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
     edit_key(&window, "two words").await;

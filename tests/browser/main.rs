@@ -1,6 +1,6 @@
-//! The pages in a real browser, on the service in the local cloud.
+//! Tests of the pages in a real browser, with the service in the local cloud.
 //!
-//! Each promise has its own file. Without Chromium, all tests are ignored.
+//! The header of each file states its promise. Without Chromium, all tests are ignored.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! A proxy that serves the cloud behind the prefix of a stage, as API Gateway does without a custom domain.
+//! A proxy that puts a stage in front of all paths, as API Gateway does without a custom domain.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -37,7 +37,7 @@ impl Stage {
     }
 }
 
-/// Passes one request on without the stage. A path outside of the stage gets a 403, as on AWS.
+/// Forwards one request without the stage. A path outside the stage gets a 403, as on AWS.
 async fn serve(mut client: TcpStream, gateway: String) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -52,7 +52,7 @@ async fn serve(mut client: TcpStream, gateway: String) {
         let _ = client.write_all(refusal).await;
         return;
     };
-    // One request per connection, so that no later one is missed.
+    // One request per connection, because only the first is rewritten.
     let request = format!("GET /{}", rest.replacen("Connection: keep-alive", "Connection: close", 1));
     let mut server = TcpStream::connect(gateway).await.unwrap();
     server.write_all(request.as_bytes()).await.unwrap();

@@ -1,4 +1,5 @@
-//! Items in auctions: one search for both markets, tabs, prices, chart, and the table of all.
+//! One search and one page per item serve both markets. The page of an item in auctions has its prices, a chart and its last sales, and a
+//! table lists all items in auctions.
 
 use serde_json::{Value, json};
 
@@ -66,7 +67,7 @@ async fn tabs_are_there_only_where_both_markets_have_the_item() {
     window.wait("document.querySelector('.tabs')").await;
     assert_eq!(tabs(&window).await, ["Bazaar", "Auctions"]);
     window.inspect("market-item-tabs").await;
-    // The views have a link of this name, too.
+    // Clicks by selector, because the navigation also has a link named "Auctions".
     window.evaluate("document.querySelector('.tabs a:last-child').click()").await;
     for label in ["Auctions", "Bazaar"] {
         window
@@ -149,7 +150,7 @@ async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
     window.expect_clean(&[]);
 }
 
-/// Panics unless the last sales of the pet are in a table, in a file, and in the chart.
+/// Checks that the last sales of the pet are in a table, in a file and in the chart.
 async fn expect_last_sales(window: &Window) {
     let sales = data(window, "v1/auctions/sales?id=GOLDEN_DRAGON%3B4").await;
     assert!(sales["count"].as_u64() > Some(60), "{sales}");
@@ -225,7 +226,7 @@ async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
     window.click("button", "Lowest now vs. 1-day average").await;
     window.wait("document.querySelector('[aria-sort=ascending]')").await;
     let changes = texts_of(&window, "tbody td:nth-child(3)").await;
-    assert!(changes[0].ends_with('%') && changes[2] == "–", "what has no value comes last: {changes:?}");
+    assert!(changes[0].ends_with('%') && changes[2] == "–", "rows without a value come last: {changes:?}");
 
     window.focus("searchbox", "Filter by name").await;
     window.type_text("growth").await;

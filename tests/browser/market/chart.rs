@@ -1,4 +1,4 @@
-//! An item's chart has the values of the API.
+//! An item's chart draws exactly the prices, gaps and volumes of the API, with the names of mayors.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::open;
 use crate::cloud::{ITEM, start_with_past};
 use crate::window::Window;
 
-/// Keeps the plots that the page makes in `plots`, and the texts that it draws in `drawnTexts`.
+/// Collects the page's plots in `plots`, and the texts that they draw in `drawnTexts`.
 pub(super) const WATCH: &str = "
     window.plots = [];
     window.drawnTexts = [];
@@ -32,7 +32,7 @@ pub(super) const WATCH: &str = "
     };
     undefined";
 
-/// The data of the API at this path.
+/// Fetches the `data` of the API's response at this path.
 pub(super) async fn data(window: &Window, path: &str) -> Value {
     let request = format!(
         "fetch({path:?}, {{ headers: {{ 'X-API-Key': sessionStorage.getItem('key') }} }}).then((response) => response.json())"
@@ -73,7 +73,7 @@ async fn the_chart_draws_prices_with_bands_gaps_volumes_and_names_of_mayors() {
     assert_eq!(window.evaluate("plots[0].bands.map(({ series }) => series)").await, json!([[3, 2], [6, 5]]));
     let gaps = "plots.flatMap((plot) => plot.series.slice(1)).every((series) => !series.spanGaps)";
     assert_eq!(window.evaluate(gaps).await, true);
-    assert_eq!(window.evaluate("plots[0].data[1].includes(null)").await, true, "the gap of the past");
+    assert_eq!(window.evaluate("plots[0].data[1].includes(null)").await, true, "the gap in the history");
 
     let mayors = data(&window, "v1/mayor/history?limit=1").await;
     window.wait(&format!("drawnTexts.includes({})", mayors["history"][0]["name"])).await;

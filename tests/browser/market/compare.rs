@@ -1,4 +1,4 @@
-//! Items are compared in one chart, and links lead to what it shows.
+//! Up to four items are compared in one chart by their relative changes, and copied links show the same chart.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Fire sales and their countdowns.
+//! Fire sales have countdowns: a sale starts and ends while its page is open.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What helps to decide: the table of all products, and flips of both markets with their limits.
+//! The tables of products and flips have the right figures, obey the limits in the address, and name their requests.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{open, settle, texts_of};
 use crate::cloud::start;
 use crate::window::Window;
 
-/// A product with these best orders and averages, which is traded this much in a week.
+/// A product with these best orders, averages and weekly instant sales. Its weekly instant purchases are twice those sales.
 fn product(id: &str, [order, offer]: [f64; 2], [sell, buy]: [f64; 2], week: u32) -> Value {
     json!({
         "id": id, "topBuyOrder": order, "topSellOffer": offer, "sellPrice": sell, "buyPrice": buy,
@@ -16,7 +16,7 @@ fn product(id: &str, [order, offer]: [f64; 2], [sell, buy]: [f64; 2], week: u32)
     })
 }
 
-/// Lets the bazaar have these products.
+/// Replaces the products of the bazaar.
 async fn trade(window: &Window, products: &[Value]) {
     let data = json!({"lastUpdated": 0, "count": products.len(), "items": products});
     replace(window, "mode=prices", &format!("success({data})")).await;
@@ -37,7 +37,7 @@ async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
     let day =
         |close| format!("new Response('{}', {{ headers: {{ 'content-type': 'text/csv' }} }})", csv(close));
     let products = json!({"items": [product("COAL", [100.0, 110.0], [100.0, 120.0], 20_000_000)]});
-    // The oldest day is the eighth before today.
+    // The oldest requested day is the eighth before today.
     let days = format!(
         "(Date.now() - Date.parse(path.slice(44, 54)) > 7.5 * 86400000 ? {} : {})",
         day(60),
@@ -65,7 +65,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
         product("DIAMOND", [1_000_000.0, 1_200_000.0], [1_000_000.0, 1_200_000.0], 1_680),
         // The tax takes more than the difference.
         product("EMERALD", [100.0, 101.0], [100.0, 101.0], 168_000),
-        // Its average order is far below the best one. In a name this short, a link has more text beside it than in it.
+        // Its average order is far below the best one. Its name is short, which axe checks: a link in a longer text must be recognisable.
         product("ICE", [100.0, 104.0], [90.0, 104.0], 168_000),
     ];
     trade(&window, &products).await;
@@ -91,7 +91,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
         let ids: Vec<_> = expected.into_iter().cloned().collect();
         assert_eq!(rows(&window).await, ids, "{query}");
     }
-    // A budget pays for fewer items an hour.
+    // The budget pays for fewer items per hour.
     go(&window, "?view=flips&budget=20k&filter=coal").await;
     assert_eq!(rows(&window).await[0][1..=6], ["1,725", "8.63", "8.63%", "100.00", "110.00", "200"]);
     window.focus("textbox", "Tax, %").await;

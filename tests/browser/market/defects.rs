@@ -1,4 +1,4 @@
-//! The page survives defects: responses that break the contract, keys that change during a request, wrong clocks.
+//! The page survives responses that break the contract, keys that change during a request, wrong clocks and odd addresses.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::{forget_key, open, settle, texts_of};
 use crate::cloud::{ITEM, start, start_with_past};
 use crate::window::Window;
 
-/// Lets `response`, an expression of JavaScript, be the response to each later request whose address contains `part`. In it,
-/// `success(data)` is a response with these data, and `pass()` that of the service. The page's `asked` has all requests with their keys.
+/// Responds to each later request whose address contains `part` with `response`, a JavaScript expression. In it, `success(data)` is a
+/// response with these data, and `pass()` is the service's response. The page's `asked` lists all requests with their keys.
 pub(super) async fn replace(window: &Window, part: &str, response: &str) {
     let script = format!(
         "window.send ??= fetch; window.asked = [];
@@ -52,7 +52,7 @@ async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
     let options = options.as_array().unwrap();
     assert!(!options.is_empty());
     for request in options {
-        // The catalogue and the candles of whole days are the same for all keys.
+        // The catalogue and the daily candles are the same for all keys, so browsers may cache them.
         let path = request[0].as_str().unwrap();
         let is_kept = path.starts_with("v1/items") || path.starts_with("v1/bazaar/candles/all?");
         let cache = if is_kept { "default" } else { "no-store" };
@@ -66,7 +66,7 @@ async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
 async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    // The status has set its timer before delays are counted.
+    // The status view sets its timer before the delays are recorded.
     settle(&window).await;
     window.evaluate("window.delays = []; window.later = setTimeout; void (window.setTimeout = (act, delay) => { delays.push(delay); return later(act, delay); })").await;
     let headers = "{ date: new Date().toUTCString(), expires: new Date().toUTCString() }";
@@ -76,7 +76,7 @@ async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
     replace(&window, "v1/", &only).await;
     go(&window, "?view=flips").await;
     window.wait_for_text("No product brings a profit").await;
-    // The others are the seconds of countdowns and the page's own few milliseconds. Later waits are longer, as the data stay the same.
+    // Shorter delays belong to countdowns and rendering. Later waits are longer, because the data stay the same.
     let waits = "delays.filter((delay) => delay > 1000)";
     window.wait(&format!("{waits}.length > 0")).await;
     assert_eq!(window.evaluate(&format!("{waits}[0] <= 5000")).await, true);
@@ -104,7 +104,7 @@ async fn a_broken_response_leaves_the_other_views_alone_and_can_be_tried_again()
         window.click("link", "Flips").await;
         window.wait_for_text("The service has a problem at the moment. Next try in").await;
     }
-    // What Chromium writes about a view that throws an exception.
+    // Chromium reports the exception that the view has thrown.
     window.expect_clean(&["TypeError"]);
 }
 
@@ -146,12 +146,12 @@ async fn a_key_that_changes_during_a_request_breaks_nothing() {
     window.wait("asked.some(([path]) => path.includes('mode=prices'))").await;
     forget_key(&window).await;
     window.wait_for("heading", "Your API key").await;
-    // The responses arrive, and what they cause.
+    // Lets the responses arrive and take effect.
     window
         .evaluate("dispatchEvent(new Event('release')), new Promise((done) => setTimeout(done, 300))")
         .await;
     let requests = asked(&window, "v1/").await;
-    assert!(requests.iter().all(|request| request[1].is_string()), "none without a key: {requests:?}");
+    assert!(requests.iter().all(|request| request[1].is_string()), "every request has a key: {requests:?}");
     window.expect_clean(&[]);
 }
 
@@ -166,7 +166,7 @@ async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
         window.focus("combobox", "Search items").await;
         window.type_text("c").await;
         window.wait_for_text("This key has made its requests for now.").await;
-        // No timer of a browser holds as many milliseconds as this response asks for.
+        // The `Retry-After` is longer than the longest timer of a browser.
         window.wait_for_text("Next try in 23 h").await;
         window.evaluate("document.activeElement.blur()").await;
     }

@@ -1,4 +1,4 @@
-//! Elections: open ones with and without votes, the closed booth, and the calendar behind their countdowns.
+//! The page shows the mayor, the minister, open and closed elections with exact countdowns, and price moves in a mayor's past terms.
 
 use serde_json::{Value, json};
 use simulator::election::{closes_at, opens_at, seated_year};
@@ -38,7 +38,7 @@ async fn votes_are_bars_with_the_leader_first_and_hidden_ones_and_a_closed_booth
     window.wait_for_text("The booth closes in").await;
     window.wait_for_text("Foxy leads by 300,000 votes, 30.0 points.").await;
     let perks = texts_of(&window, ".booth .perks li").await;
-    assert_eq!(perks, ["GOATed (also as minister)\nMore players."], "what is no perk is left out");
+    assert_eq!(perks, ["GOATed (also as minister)\nMore players."], "only perks are shown");
     window.inspect("market-mayor-votes").await;
 
     let hidden = ["Finnegan", "Foxy", "Cole"].map(|name| json!({"name": name}));
@@ -82,7 +82,7 @@ async fn the_minister_came_second_and_a_special_mayor_has_none(window: &Window) 
 }
 
 async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough(window: &Window) {
-    // The days of three terms, before each and its last. A number is the price of both sides.
+    // Prices by day: for each of three terms, the day before it and its last day. A single number is the price of both sides.
     let prices = json!({
         "RISING": [[900, 1_100], 5_000, 1_000, 1_200, 1_000, 1_100], "FALLING": [1_000, 500, 1_000, 900, 1_000, 950],
         "SAME": [500, 500, 500, 500, 500, 500], "CHEAP": [99, 990, 99, 990, 99, 990], "WIDE": [[100, 151], 900, 100, 900, 100, 900],
@@ -112,7 +112,7 @@ async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough(window: &
 async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    // On the last day of a term, the first three products cost less than before it, and the last three more.
+    // On the last day of each term, the first three products cost less than on the day before it, and the last three cost more.
     let script = "window.missing = 503;
         const perk = { name: 'Lucky!', description: 'Gain §d+25 Pet Luck§7.', minister: true };
         window.respond = (path, success) => {
@@ -141,7 +141,7 @@ async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     window.click("button", "Show what moved").await;
     window.wait_for_text("The service has a problem at the moment.").await;
     window.evaluate("void (missing = 404)").await;
-    // It may be repeated after a second.
+    // The page may repeat the request after a second.
     let press = "document.querySelector('[aria-labelledby=moves] button')?.click()";
     window.wait(&format!("({press}, document.querySelector('[aria-labelledby=moves] ol'))")).await;
     window.wait_for_text("No prices were recorded for the term 1").await;

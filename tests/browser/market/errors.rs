@@ -1,4 +1,4 @@
-//! One sentence for each cause of missing data, in the place of the data.
+//! Where data are missing, one sentence explains the cause.
 
 use local::{Cloud, Options};
 use simulator::Fault;
@@ -8,7 +8,7 @@ use super::{open, settle};
 use crate::cloud::{ITEM, start, start_with, start_with_past};
 use crate::window::Window;
 
-/// What Chromium writes about a response that is an error.
+/// Chromium's message about an error response.
 const FAILED: &[&str] = &["Failed to load resource"];
 
 /// Opens the market page with this key.
@@ -40,7 +40,7 @@ async fn a_revoked_key_and_a_lapsed_subscription_get_a_sentence_and_a_way_to_ent
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_throttled_key_sees_the_seconds_and_then_the_data() {
-    // A burst of one request: what a view requests at once is refused in part.
+    // With a burst of one request, some of a view's simultaneous requests are refused.
     let parameters = [("ProRateLimit", "0.5"), ("ProBurstLimit", "1")];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let cloud = start_with(Options { parameters: parameters.into(), ..Options::for_tests() }).await;

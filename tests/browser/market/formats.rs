@@ -1,4 +1,4 @@
-//! Numbers, times and names as people read them. The page's own modules run in the browser.
+//! Numbers, times and names are readable. These tests call the page's own modules in the browser.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::open;
 use crate::cloud::start;
 use crate::window::Window;
 
-/// Calls of `format.js` with their results.
+/// Calls of functions in `format.js`, with their results.
 const FORMATS: &[(&str, &str)] = &[
     ("coins(0)", "0.00"),
     ("coins(0.1)", "0.10"),
@@ -44,7 +44,7 @@ const FORMATS: &[(&str, &str)] = &[
     ("duration(NaN)", "–"),
 ];
 
-/// Calls of `names.js` with their results.
+/// Calls of functions in `names.js`, with their results.
 const NAMES: &[(&str, &str)] = &[
     ("nameOfId('ENCHANTMENT_FIRE_PROTECTION_2')", "Fire Protection II"),
     ("nameOfId('ENCHANTMENT_ULTIMATE_WISE_5')", "Ultimate Wise V"),
@@ -87,7 +87,7 @@ const NAMES: &[(&str, &str)] = &[
     ("auctionIdOf('INK_SACK:3')", "INK_SACK-3"),
 ];
 
-/// The value of the expression in which the exports of the module can be called.
+/// Evaluates the expression, which can call the exports of the module.
 async fn evaluate_in(window: &Window, module: &str, expression: &str) -> Value {
     let import = format!("import(new URL('{module}', document.querySelector('script[type=module]').src))");
     window.evaluate(&format!("{import}.then((module) => {{ with (module) return ({expression}); }})")).await

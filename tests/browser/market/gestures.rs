@@ -1,4 +1,4 @@
-//! The chart with wheel, fingers and keys: a gesture changes the address once.
+//! Wheel, fingers and keys zoom the chart, and each gesture adds one address to the tab's history.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::{open, texts_of};
 use crate::cloud::{ITEM, NAME, start_with_past};
 use crate::window::Window;
 
-/// The number of addresses of the tab, and the length of the time that the address has, in milliseconds.
+/// The number of addresses in the tab's history, and the length of the address's time range in milliseconds, if it has one.
 async fn state(window: &Window) -> [Option<f64>; 2] {
     let expression = "[history.length, (({ from, to }) => Date.parse(to) - Date.parse(from))(\
         Object.fromEntries(new URLSearchParams(location.search)))]";
@@ -15,7 +15,7 @@ async fn state(window: &Window) -> [Option<f64>; 2] {
     [state[0].as_f64(), state[1].as_f64()]
 }
 
-/// Waits for the next address after that of `before`, and returns the new state.
+/// Waits for a further address after `before`, and returns the new state.
 async fn next(window: &Window, before: [Option<f64>; 2]) -> [Option<f64>; 2] {
     window.wait(&format!("history.length > {}", before[0].unwrap())).await;
     drawn(window).await;
@@ -36,7 +36,7 @@ async fn wheel_and_two_fingers_zoom_and_mouse_and_keys_move_the_cursor() {
     window.expect_clean(&[]);
 }
 
-/// Turns the wheel, and returns the state in the end, which shows the whole range.
+/// Zooms with the wheel, in and out again. Returns the last state, which shows the whole range.
 async fn turn_the_wheel(window: &Window) -> [Option<f64>; 2] {
     let wheel = async |delta: f64, modifiers: u8| {
         let [x, y, width, height] = window.place(".plots .u-over").await;
@@ -58,7 +58,7 @@ async fn turn_the_wheel(window: &Window) -> [Option<f64>; 2] {
     wheel(-100.0, 0).await;
     let by_focus = next(window, by_ctrl).await;
     assert!(by_focus[1] < by_ctrl[1] && by_ctrl[1] < Some(6.0 * 86_400_000.0), "{by_ctrl:?}, {by_focus:?}");
-    // Several turns at once; the whole range is no part of it.
+    // Zooms out to the whole range, which needs no times in the address.
     let turns = "for (let turn = 0; turn < 9; turn += 1) document.querySelector('.plots')
         .dispatchEvent(new WheelEvent('wheel', { deltaY: 100, cancelable: true }))";
     window.evaluate(turns).await;
@@ -79,10 +79,10 @@ async fn zoom_with_two_fingers(window: &Window, whole: [Option<f64>; 2]) {
     for step in [0.05, 0.1, 0.2] {
         touch("touchMove", &[0.4 - step, 0.6 + step]).await;
     }
-    assert_eq!(state(window).await, whole, "the gesture lasts");
+    assert_eq!(state(window).await, whole, "the gesture has not ended");
     touch("touchEnd", &[0.2]).await;
     touch("touchEnd", &[]).await;
-    // What was a fifth of a week is three fifths of the part.
+    // The fingers were a fifth of the week apart and are now three fifths of the chart apart, so it shows a third of the week.
     let share = next(window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
 }
@@ -111,7 +111,7 @@ async fn move_the_cursor(window: &Window) {
     assert_eq!(
         [part[1], next(window, part).await[1]],
         [Some(302_400_000.0), None],
-        "half of a week, and all of it"
+        "half of the week, then all of it"
     );
     let [x, y, width, height] = window.place(".plots .u-over").await;
     window.mouse("mouseMoved", x + width * 0.3, y + height / 2.0).await;

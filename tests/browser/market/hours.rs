@@ -1,4 +1,4 @@
-//! The hours at which an item is cheap and dear, by the clock of the reader.
+//! The page names the hours at which an item is cheap and dear, in the reader's time zone.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! An item: its prices, its chart at every range, zoom, table and file.
+//! An item's page has its prices, a chart at every range with zoom, and the chart's data as a table and a file.
 
 use super::chart::{WATCH, data};
 use super::defects::go;
@@ -8,7 +8,7 @@ use crate::window::Window;
 
 const RANGES: [&str; 7] = ["1h", "24h", "7d", "30d", "90d", "1y", "all"];
 
-/// Waits until the chart shows all there is.
+/// Waits until the chart is complete.
 pub(super) async fn drawn(window: &Window) {
     settle(window).await;
     window.wait("document.querySelectorAll('.plots canvas').length === 2").await;
@@ -23,7 +23,7 @@ fn intervals(window: &Window) -> Vec<String> {
         .collect()
 }
 
-/// Clicks on the button with this label, which saves a table, and returns the name and the text of the file.
+/// Clicks on the button with this label, which saves a file. Returns the name and the text of the file.
 pub(super) async fn download(window: &Window, label: &str) -> (String, String) {
     let watch = "URL.createObjectURL = (file) => { window.saved = file; return 'blob:'; };
         HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };
@@ -127,7 +127,7 @@ async fn the_chart_is_a_table_and_a_file_too() {
     assert!(lines.iter().all(|line| line.len() == head.len() && line[0].parse::<jiff::Timestamp>().is_ok()));
     assert!(lines.is_sorted_by_key(|line| line[0]), "oldest first");
 
-    // The values are those of the API, digit for digit.
+    // The file has exactly the digits of the API.
     let candles = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=3h&limit=5")).await;
     let candle = &candles["candles"][0];
     let column = |name: &str| head.iter().position(|other| *other == name).unwrap();

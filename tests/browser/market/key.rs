@@ -1,4 +1,4 @@
-//! The key is asked for once, kept for the tab, and in no address, log or referrer.
+//! The page tries a key before it keeps it, shares it with new tabs, forgets it in all tabs, and puts it into no address, log or referrer.
 
 use std::sync::{Arc, Mutex};
 
@@ -64,7 +64,7 @@ async fn a_new_tab_has_the_key_of_an_open_one_and_forgetting_it_is_for_all_tabs(
     let other = window.tab(&key).await;
     other.open("/market?view=mayor").await;
     other.wait_for("heading", "In office").await;
-    assert_eq!(other.evaluate("localStorage.length").await, 0, "nothing is kept on the device");
+    assert_eq!(other.evaluate("localStorage.length").await, 0, "nothing is stored on the device");
     forget_key(&other).await;
     for window in [&other, &window] {
         window.to_front().await;
@@ -111,7 +111,7 @@ async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
     window.wait_for("button", "Key").await;
     let kept = "localStorage.getItem('key')";
     assert_eq!(window.evaluate(kept).await, key.as_str());
-    // As after a restart of the browser: no tab has the key.
+    // As after a restart of the browser, no tab has the key.
     window.evaluate("sessionStorage.clear()").await;
     window.reload().await;
     window.click("button", "Key").await;

@@ -1,4 +1,4 @@
-//! The market page.
+//! The market page. The header of each file states its promise.
 
 mod auctions;
 mod chart;
@@ -28,7 +28,7 @@ use local::Cloud;
 use crate::cloud::pro_key;
 use crate::window::Window;
 
-/// A window that shows the market page at this query, such as `?view=flips`. The page has the key.
+/// Opens the market page at this query, such as `?view=flips`, with the key of tier `pro`.
 async fn open(cloud: &Cloud, query: &str) -> Window {
     let key = pro_key(cloud);
     let window = Window::new(&cloud.url(), &key).await;
@@ -37,7 +37,7 @@ async fn open(cloud: &Cloud, query: &str) -> Window {
     window
 }
 
-/// Forgets the key by its menu.
+/// Forgets the key with the button in its menu.
 async fn forget_key(window: &Window) {
     window.click("button", "Key").await;
     window.click("button", "Forget key").await;

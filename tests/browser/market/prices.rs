@@ -1,5 +1,4 @@
-//! Prices of an item and of flips: an instant trade has the price of the best order, an empty side has none, and averages are called
-//! averages.
+//! Instant trades of items and flips have the price of the best order, an empty side has no price, and averages are called averages.
 
 use serde_json::json;
 
@@ -8,14 +7,14 @@ use super::{open, settle, texts_of};
 use crate::cloud::{ITEM, start};
 use crate::window::Window;
 
-/// The best orders and the averages of a real product: its spread is 23 %, and 262 % by the averages.
+/// The best orders and the averages of a real product. Its spread is 23 % by the best orders, and 262 % by the averages.
 const BEST: [f64; 2] = [206_236.0, 253_670.3];
 const AVERAGES: [f64; 2] = [70_201.4, 254_128.9];
 
-/// When all prices of these tests were new, in Unix milliseconds.
+/// The time of all prices in these tests, in Unix milliseconds.
 const LAST_UPDATED: i64 = 1_795_325_498_613;
 
-/// Shows the item while its best orders and averages are these; without a best order, its side is empty.
+/// Shows the item with these best orders and averages. A side without a best order is empty.
 async fn show(window: &Window, id: &str, best: [Option<f64>; 2], averages: [f64; 2]) {
     let orders = |price: Option<f64>| -> Vec<_> {
         price.iter().map(|price| json!({"price": price, "amount": 7, "orders": 1})).collect()
@@ -68,7 +67,7 @@ async fn instant_prices_and_the_spread_are_those_of_the_best_orders() {
         assert!(average.contains(price) && average.contains("best 2 % of the volume"), "{average}");
     }
     window.inspect("market-item-prices").await;
-    // No clock is ahead of this time.
+    // This time is in the future of every clock.
     let response = "pass().then((response) => response.json()).then(({ data }) => success({ ...data, lastUpdated: 1e15 }))";
     replace(&window, "mode=book", response).await;
     go(&window, "?item=COAL").await;

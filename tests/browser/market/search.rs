@@ -1,4 +1,4 @@
-//! The search, with the keyboard and with the mouse.
+//! The search finds items by name, id or alias, with the keyboard or the mouse, and ranks equal matches by trade volume.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::series::run;
 use super::{open, settle, texts_of};
 use crate::cloud::{ITEM, NAME, start};
 
-/// Items of both markets: one for each alias, and some whose names begin like what players type. Those with `;` are pets.
+/// Ids of items in both markets: one for each alias, and some whose names begin with a text that players type. Ids with `;` are pets.
 const IDS: &str = "ASPECT_OF_THE_DRAGON ASPECT_OF_THE_END ASPECT_OF_THE_JERRY ASPECT_OF_THE_VOID AXE_OF_THE_SHREDDED \
     BAT_WAND BLACK_CAT;5 BONE_BOOMERANG BOOSTER_COOKIE DAEDALUS_AXE ENCHANTED_DIAMOND ENCHANTED_OAK_LOG \
     ENCHANTMENT_DRAGON_HUNTER_4 ENCHANTMENT_GIANT_KILLER_5 ENCHANTMENT_ULTIMATE_CHIMERA_1 ENCHANTMENT_ULTIMATE_FATAL_TEMPO_5 \
@@ -51,7 +51,7 @@ async fn an_item_is_found_with_the_keyboard_alone_and_with_the_mouse() {
     window.press("Escape").await;
     window.wait("document.querySelector('[role=combobox]').ariaExpanded === 'false'").await;
 
-    // The mouse chooses, too.
+    // Chooses with the mouse.
     window.evaluate("document.activeElement.select()").await;
     window.type_text("Wither Essence").await;
     window.wait("document.querySelector('[role=option] small')?.innerText === 'ESSENCE_WITHER'").await;

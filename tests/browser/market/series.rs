@@ -1,12 +1,12 @@
-//! The chart shows exactly the prices of the API: the requests of each range, its points, and its gaps.
+//! The page's modules compute the right requests, points and gaps of a chart, and the right figures, labels and search results.
 
 use serde_json::{Value, json};
 
 use crate::cloud::{ITEM, pro_key, start, start_with_past};
 use crate::window::Window;
 
-/// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `BAZAAR` and `AUCTIONS` are the
-/// markets, `given` is the value.
+/// Runs the body of an asynchronous function in the page. It can use `module` (the exports of `file`), `BAZAAR` and `AUCTIONS` (the
+/// markets), and the value as `given`.
 pub(super) async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
     let expression = format!(
         "(async (given) => {{
@@ -27,7 +27,7 @@ async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
     let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open("/market").await;
-    // The product has candles of three hours of 30 days, and of days of two years. Both miss twelve in a row.
+    // The product has 3-hour candles of 30 days and daily candles of two years. Both lack twelve in a row.
     let found = run(
         &window,
         "series.js",
@@ -106,8 +106,8 @@ async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &
     assert_eq!(found, json!(expected));
 }
 
-/// A deployment that began this many days ago shows at least as many prices at a long range as at the shortest one that covers it,
-/// and the same days.
+/// For each age of a deployment in days, the long ranges show at least as many prices as the shortest range that covers the age, and
+/// begin no later.
 async fn a_long_range_shows_all_that_a_young_deployment_has(window: &Window) {
     let ages = json!([[0.5, "24h"], [3, "7d"], [20, "30d"], [80, "90d"]]);
     let found = run(
@@ -150,7 +150,7 @@ async fn a_long_range_shows_all_that_a_young_deployment_has(window: &Window) {
          return shortfalls;",
     )
     .await;
-    assert_eq!(found, json!([]), "days, range, prices, prices of the shorter range");
+    assert_eq!(found, json!([]), "age in days, range, its prices, prices of the shorter range");
 }
 
 async fn a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(window: &Window) {
@@ -250,7 +250,7 @@ async fn figures_of_a_range_and_places_of_labels_are_exact(window: &Window) {
     let body = "const rows = given.map(([buy, step]) => ({ buy, buyLow: buy && buy - 5, step }));
         const { low, high, average, coins, change, place } = module.summaryOf(rows, 'buy');
         return [[low, high, average, coins, Math.round(change), Math.round(place)], module.summaryOf([], 'buy')];";
-    // The place is 25 of 45.
+    // The last price is at 25 of 45 between the lowest and the highest.
     assert_eq!(run(window, "summary.js", &rows, body).await, json!([[95, 140, 115, 20, 20, 56], null]));
     let places = json!([[50, 52, 10], [98, 99, 97], [-5, -6]]);
     let body = "return given.map((wanted) => module.spread(wanted, 10, 0, 100));";
@@ -269,6 +269,6 @@ async fn hours_are_medians_of_prices_relative_to_the_average_of_their_local_day(
         const lowest = Math.min(...hours, ...week.flat());
         return [days, hours.indexOf(lowest), lowest.toFixed(3), new Set(week.map((day) => day[4].toFixed(3))).size];";
     let found = run(window, "hours.js", &json!(14), body).await;
-    // The last day has nine hours, which are too few. 97.6 is 2.302 % below the average of 99.9.
+    // The last day has only nine hours and is left out. 97.6 is 2.302 % below the average of 99.9.
     assert_eq!(found, json!([14, 4, "-2.302", 1]));
 }

@@ -1,4 +1,4 @@
-//! Names and texts of the provider are text, never markup.
+//! The provider's names and texts are shown as text, never as markup.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use simulator::Fault;
 use super::{open, settle};
 use crate::cloud::{ITEM, NAME, start};
 
-/// What the hostile provider appends to every name and description. Run as a script, it sets `window.isHarmed`.
+/// The hostile provider's names and descriptions end with this. If it ran as a script, it would set `window.isHarmed`.
 const MARKUP: &str = "<img src=x onerror=\"isHarmed=1\"><script>isHarmed=1</script>";
 
-/// The same, with codes that are not shown.
+/// [`MARKUP`] with formatting codes, which the page must not show.
 const TEXT: &str = "<img src=x onerror=\"isHarmed=1\">%%green%%<script>isHarmed=1</script>§c\u{202e}";
 
-/// Fields whose values the service or the game's calendar depends on.
+/// Fields that stay unchanged, because the service or the game's calendar depends on them.
 const KEPT: [&str; 8] = ["id", "key", "item_id", "product_id", "tier", "material", "category", "lastUpdated"];
 
 /// Makes the provider of this cloud hostile.
@@ -58,7 +58,7 @@ async fn markup_in_names_is_shown_as_text_and_codes_are_not_shown() {
         cloud.invoke(recorder, event.clone()).await.unwrap();
     }
     let window = open(&cloud, "?view=mayor").await;
-    // Names of flips are in the catalogue only in part, so markup need not be shown there.
+    // Only some names of flips are from the catalogue, so flips need not show markup.
     let item = format!("?item={ITEM}&range=7d");
     for (query, has_markup) in
         [("?view=mayor", true), ("?view=sales", false), ("?view=flips", false), (item.as_str(), true)]

@@ -1,4 +1,4 @@
-//! Every view except that of an item: its content, its title, its accessibility, and the status of the feeds.
+//! Every view except the item's is shown, accessible, and has an address and a title. The status view says whether each feed is healthy.
 
 use simulator::Fault;
 
@@ -91,7 +91,7 @@ async fn flips_are_sorted_and_filtered_and_each_leads_to_its_item() {
         window.evaluate(&format!("document.querySelector('tbody tr:last-child {target}').click()")).await;
         window.wait("location.search.startsWith('?item=') && document.querySelector('.tiles')").await;
         let state = window.evaluate("[scrollY, document.activeElement.id]").await;
-        assert_eq!(state, serde_json::json!([0, "main"]), "it is shown from its top");
+        assert_eq!(state, serde_json::json!([0, "main"]), "the view is shown from its top");
         window.back().await;
     }
     window.expect_clean(&[]);

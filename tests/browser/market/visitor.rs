@@ -1,4 +1,4 @@
-//! Without a key: the market from the public files, if there are any.
+//! Without a key, the page shows the prices of the public files, if there are any.
 
 use local::{Cloud, Options};
 use serde_json::json;
@@ -36,12 +36,12 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     window.wait("document.querySelectorAll('[role=option]').length > 0").await;
     assert!(window.requests("/v1/").is_empty(), "{:?}", window.requests("/v1/"));
 
-    // The limit of the status is one for all visitors, so only its view requests it. Uptime monitors need it.
+    // All visitors and uptime monitors share the rate limit of the status, so only its view requests it.
     replace(&window, "v1/status", "new Response('{}', { status: 429 })").await;
     go(&window, "?view=status").await;
     window.wait_for_text("All visitors together have made too many requests for now.").await;
 
-    // What needs a key asks for one, and says so.
+    // Views that need a key ask for one.
     window.open("/market?view=mayor").await;
     window.wait_for("heading", "Your API key").await;
     window.open("/market").await;

@@ -1,4 +1,4 @@
-//! When the page requests data again: as `Retry-After` and `Expires` say, and not while the tab is hidden.
+//! The page requests data again when `Retry-After` or `Expires` allows it, and never while the tab is hidden.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::{open, settle};
 use crate::cloud::start;
 use crate::window::{Request, Window};
 
-/// Panics if a request was repeated sooner after a response of this status than its `Retry-After` says, or if none was.
+/// Checks that requests were repeated after responses with this status, but never before their `Retry-After` had passed.
 #[track_caller]
 pub(super) fn expect_waits(window: &Window, status: u64) {
     let mut latest = BTreeMap::new();
@@ -37,7 +37,7 @@ async fn hide(window: &Window, is_hidden: bool) {
     window.wait(&format!("document.hidden === {is_hidden}")).await;
 }
 
-/// When the prices were requested, in Unix milliseconds.
+/// The times of the requests for prices, in Unix milliseconds.
 fn sent(window: &Window) -> Vec<f64> {
     window.requests("/v1/bazaar?mode=prices").iter().map(|request| request.sent_at_ms).collect()
 }
@@ -51,7 +51,7 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     while sent(&window).len() < 2 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // Prices are fresh for five seconds, by headers with whole seconds.
+    // Prices stay fresh for five seconds, but headers have whole seconds.
     let before = sent(&window);
     assert!(before[1] - before[0] > 3_000.0, "{before:?}");
     hide(&window, true).await;

@@ -1,4 +1,4 @@
-//! The watch list: stars, targets, and a link that carries the items.
+//! Watched items and their target prices stay on the device, and a link carries the items.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{open, settle, texts_of};
 use crate::cloud::{ITEM, NAME, start};
 use crate::window::Window;
 
-/// The watched items as they are kept.
+/// The stored watch list.
 const KEPT: &str = "JSON.parse(localStorage.getItem('watched'))";
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
@@ -33,7 +33,7 @@ async fn a_starred_item_is_in_the_list_of_every_tab_with_its_target() {
     window.type_text("10b").await;
     window.press("Tab").await;
     window.wait_for_text("✓ Reached").await;
-    // What is no amount changes nothing, and says so.
+    // Any other text than an amount changes nothing, and a message says so.
     let field = format!("document.querySelector('[aria-label=\"Target price of {NAME}\"]')");
     window.evaluate(&format!("{field}.select()")).await;
     window.focus("textbox", &format!("Target price of {NAME}")).await;
@@ -58,7 +58,7 @@ async fn a_starred_item_is_in_the_list_of_every_tab_with_its_target() {
     }
 }
 
-/// Stores something else as the list, and shows it.
+/// Stores this text as the watch list, and shows the view.
 async fn store(window: &Window, text: &str) {
     window.evaluate(&format!("localStorage.setItem('watched', {text:?})")).await;
     window.reload().await;

@@ -1,4 +1,4 @@
-//! Checks with axe-core. It is injected through the debugging protocol, because the policies of the pages block its script.
+//! Checks accessibility with axe-core. The debugging protocol injects its script, because the policies of the pages block it.
 
 use serde_json::json;
 
@@ -6,19 +6,19 @@ use super::Window;
 
 const AXE: &str = include_str!("../vendor/axe.min.js");
 
-/// Runs all rules of axe on what is shown.
+/// Runs all rules of axe on the visible page.
 const RUN: &str = "axe.run(document, { resultTypes: ['violations'], preload: false }).then(({ violations }) => \
     violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target, html, failureSummary }) => \
     `${impact} ${id}: ${target} ${html.slice(0, 200)} ${failureSummary}`)))";
 
-/// Waits until the page has drawn itself anew, and what appears slowly is there.
+/// Waits until the page is drawn again and its animations have ended.
 const DRAWN: &str = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => \
     Promise.all(document.getAnimations().filter((animation) => animation.effect.getTiming().iterations !== Infinity) \
     .map((animation) => animation.finished))).then(() => {})";
 
 impl Window {
-    /// Panics if axe finds fault with the state, dark on a narrow telephone or light on a laptop, or if the page is wider than the
-    /// window. The page must stay in its state when it is resized.
+    /// Panics if axe finds a violation, or if the page is wider than the window: in the dark scheme on a narrow telephone, and in the
+    /// light one on a laptop. `state` names the page's state in the message. Resizing must not change that state.
     pub(crate) async fn inspect(&self, state: &str) {
         if self.evaluate("typeof axe").await == "undefined" {
             self.evaluate(&format!("{AXE}; void 0")).await;

@@ -1,5 +1,4 @@
-//! The process of Chromium that all tests share, and its debugging protocol: JSON messages over two pipes, each with a zero byte at its
-//! end.
+//! The Chromium process that all tests share, and its debugging protocol: JSON messages over two pipes, each ended by a zero byte.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -18,14 +17,15 @@ use super::seen::Seen;
 /// How long a response may take. Starting a browser on a busy machine is slow.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. It ends when its pipes do, with the test program.
+/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. When the test program ends, the pipes close, and
+/// Chromium ends.
 const WITH_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 
-/// A browser that does nothing of its own accord, with a window of the size of a laptop. The headless shell keeps nothing on the disk.
+/// Turns background activity off, and makes the window as large as a laptop's. The headless shell stores nothing on the disk.
 const ARGUMENTS: [&str; 12] = [
     "--headless",
     "--remote-debugging-pipe",
-    // A process of root cannot have a sandbox. The pages are our own.
+    // Chromium has no sandbox for root. The pages are our own.
     "--no-sandbox",
     "--disable-background-networking",
     "--disable-background-timer-throttling",
@@ -38,11 +38,11 @@ const ARGUMENTS: [&str; 12] = [
     "--window-size=1280,900",
 ];
 
-/// Outlives the runtimes of the tests.
+/// Runs the tasks that read and write the pipes. It outlives the runtimes of the tests.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
 
-/// Starting it takes longer than most tests do.
+/// Shared, because its start takes longer than most tests.
 static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::start);
 
 /// A running browser.
@@ -55,9 +55,9 @@ struct Chromium {
 struct State {
     /// The id of the latest command.
     latest: u64,
-    /// Where the responses go that are still missing, by the ids of their commands.
+    /// The receivers of outstanding responses, by the ids of their commands.
     waiting: HashMap<u64, oneshot::Sender<Value>>,
-    /// What each tab has seen, by its session.
+    /// The activity of each tab, by session.
     seen: HashMap<String, Seen>,
 }
 
@@ -75,7 +75,7 @@ impl Chromium {
     }
 }
 
-/// A test that ends while it sends a command must not leave half of one in the pipe.
+/// Writes commands outside the tests' runtimes: a test that ends meanwhile must not leave half a command in the pipe.
 async fn write(mut queue: UnboundedReceiver<String>, mut pipe: ChildStdin) {
     while let Some(command) = queue.recv().await {
         pipe.write_all(command.as_bytes()).await.unwrap();
@@ -88,7 +88,7 @@ async fn read(pipe: ChildStdout, state: Arc<Mutex<State>>) {
         let message: Value = serde_json::from_slice(&message).unwrap();
         let mut state = state.lock().unwrap();
         if let Some(id) = message["id"].as_u64() {
-            // A window that is closed awaits no response.
+            // If the window is closed, the receiver is gone.
             let _ = state.waiting.remove(&id).map(|waiting| waiting.send(message));
         } else if let Some(seen) = message["sessionId"].as_str().and_then(|tab| state.seen.get_mut(tab)) {
             seen.note(message["method"].as_str().unwrap(), &message["params"]);
@@ -98,7 +98,7 @@ async fn read(pipe: ChildStdout, state: Arc<Mutex<State>>) {
     state.lock().unwrap().waiting.clear();
 }
 
-/// The response of the tab with this session, or of the browser itself, to the command; or the reason why it is missing.
+/// Sends the command to the tab with this session, or to the browser itself. Returns the response, or the reason why it is missing.
 async fn call(session: Option<&str>, method: &str, parameters: Value) -> Result<Value, String> {
     let mut command = json!({"method": method, "params": parameters});
     if let Some(session) = session {
@@ -121,7 +121,7 @@ async fn call(session: Option<&str>, method: &str, parameters: Value) -> Result<
     }
 }
 
-/// A session of the browser that shares nothing with others, as a private window does. Dropping it closes its tabs.
+/// A browser context, which shares nothing with others, like a private window. Dropping it closes its tabs.
 pub(super) struct Context {
     id: Value,
 }
@@ -146,7 +146,7 @@ pub(super) struct Tab {
 }
 
 impl Tab {
-    /// Opens an empty tab. Everything that it does is added to `seen`.
+    /// Opens an empty tab. Its activity is added to `seen`.
     pub(super) async fn open(context: &Context, seen: Seen) -> Self {
         let empty = json!({"url": "about:blank", "browserContextId": context.id});
         let target = call(None, "Target.createTarget", empty).await.unwrap()["targetId"].take();
@@ -161,12 +161,12 @@ impl Tab {
         tab
     }
 
-    /// What the tab has seen so far.
+    /// Returns the tab's activity until now.
     pub(super) fn seen(&self) -> Seen {
         CHROMIUM.state.lock().unwrap().seen[&self.session].clone()
     }
 
-    /// The response to the command, or the reason why it is missing.
+    /// Sends the command to this tab. Returns the response, or the reason why it is missing.
     pub(super) async fn call(&self, method: &str, parameters: Value) -> Result<Value, String> {
         call(Some(&self.session), method, parameters).await
     }

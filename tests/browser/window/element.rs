@@ -1,4 +1,4 @@
-//! Elements as people find them: by role and name, as a screen reader announces them. Keyboard and mouse.
+//! Finds elements by role and name, as a screen reader announces them, and acts with keyboard and mouse.
 
 use std::time::Instant;
 
@@ -50,7 +50,7 @@ impl Window {
         self.call("DOM.focus", json!({"backendNodeId": node})).await;
     }
 
-    /// The left, top, width and height of the first element that matches the selector, in the window.
+    /// The left, top, width and height in the window of the first element that matches the selector.
     pub(crate) async fn place(&self, selector: &str) -> [f64; 4] {
         let element = format!("document.querySelector({})", json!(selector));
         self.wait(&element).await;
@@ -63,7 +63,7 @@ impl Window {
 
     /// Presses and releases a key, such as `Enter`, `ArrowDown` or `/`.
     pub(crate) async fn press(&self, key: &str) {
-        // Chromium acts by the code, and types the text.
+        // Chromium acts on the code, and types the text.
         let (code, text) = match key {
             "Enter" => (13, "\r"),
             "Tab" => (9, ""),
@@ -88,7 +88,7 @@ impl Window {
         }
     }
 
-    /// Lets the mouse do this at this point: `mouseMoved`, `mousePressed` or `mouseReleased`.
+    /// Sends an event of the mouse at this point: `mouseMoved`, `mousePressed` or `mouseReleased`.
     pub(crate) async fn mouse(&self, kind: &str, x: f64, y: f64) {
         let button = if kind == "mouseMoved" { "none" } else { "left" };
         let event = json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1});

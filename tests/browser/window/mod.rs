@@ -1,4 +1,4 @@
-//! A window of a real browser on a page of the service. It reports everything that a page must never do: see [`seen`].
+//! A browser window that shows pages of the service. [`seen`] records everything that a page must never do.
 
 mod accessibility;
 mod chromium;
@@ -14,14 +14,14 @@ use self::chromium::{Context, Tab};
 pub(crate) use self::seen::Request;
 use self::seen::Seen;
 
-/// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
+/// How long a page may take to reach a state that a test waits for. Debug builds on a busy machine are slow.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A tab of a private window of the browser.
 pub(crate) struct Window {
     tab: Tab,
     context: Arc<Context>,
-    /// The address that all pages and requests begin with.
+    /// The beginning of the addresses of all pages and requests.
     base: String,
 }
 
@@ -31,7 +31,7 @@ impl Window {
         Self::of(Arc::new(Context::new().await), base, key).await
     }
 
-    /// Opens another tab of the same person.
+    /// Opens another tab in the same private window.
     pub(crate) async fn tab(&self, key: &str) -> Self {
         Self::of(Arc::clone(&self.context), &self.base, key).await
     }
@@ -41,7 +41,7 @@ impl Window {
         Self { tab, context, base: base.to_owned() }
     }
 
-    /// Brings this tab to the front: what is behind it does not render.
+    /// Brings this tab to the front. Hidden tabs do not render.
     pub(crate) async fn to_front(&self) {
         self.call("Page.bringToFront", json!({})).await;
     }
@@ -61,7 +61,7 @@ impl Window {
         self.wait("!window.isOld && document.readyState === 'complete'").await;
     }
 
-    /// The value of the expression in the page, after its promise is settled.
+    /// Evaluates the expression in the page, and awaits its promise.
     pub(crate) async fn evaluate(&self, expression: &str) -> Value {
         let parameters = json!({
             "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
@@ -88,12 +88,12 @@ impl Window {
         response["result"]["value"].as_bool()
     }
 
-    /// Waits a moment for what is awaited since `begun`. Panics with all that is known about the window if that is too long ago.
+    /// Waits a moment. Panics with the state of the window if `begun` is longer ago than [`PATIENCE`].
     async fn pause(&self, begun: Instant, awaited: &str) {
         if begun.elapsed() > PATIENCE {
             let address = self.evaluate("location.href").await;
             let text = self.text().await;
-            panic!("{address} is not yet so: {awaited}\n{text}\n{:#?}", self.tab.seen());
+            panic!("{address}: waited in vain for {awaited}\n{text}\n{:#?}", self.tab.seen());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -108,7 +108,7 @@ impl Window {
         self.wait(&format!("document.body.innerText.includes({})", json!(text))).await;
     }
 
-    /// The path and the query of the address, without the base, and the fragment.
+    /// The address without the base: path, query and fragment.
     pub(crate) async fn address(&self) -> String {
         let href = self.evaluate("location.href").await;
         href.as_str().unwrap().strip_prefix(&self.base).unwrap().to_owned()
@@ -121,7 +121,7 @@ impl Window {
         entries.iter().map(|entry| entry["url"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Goes back by one address. The page's own `history.back()` may replace the page before it has responded.
+    /// Goes back by one address. `history.back()` in the page could replace the page before the protocol responds.
     pub(crate) async fn back(&self) {
         let history = self.call("Page.getNavigationHistory", json!({})).await;
         let current = history["currentIndex"].as_u64().unwrap();
@@ -129,12 +129,12 @@ impl Window {
         self.call("Page.navigateToHistoryEntry", json!({"entryId": before})).await;
     }
 
-    /// Lets requests for addresses like these fail, as if the connection broke.
+    /// Makes requests for matching addresses fail, as if the connection broke.
     pub(crate) async fn block(&self, patterns: &[&str]) {
         self.call("Network.setBlockedURLs", json!({"urls": patterns})).await;
     }
 
-    /// The response of the page to the command of the debugging protocol.
+    /// Sends a command of the debugging protocol to the page, and returns the response.
     pub(crate) async fn call(&self, method: &str, parameters: Value) -> Value {
         match self.tab.call(method, parameters).await {
             Ok(response) => response,
@@ -142,12 +142,12 @@ impl Window {
         }
     }
 
-    /// The requests so far whose path and query, without the base, begin with this.
+    /// The requests until now whose path and query begin with this.
     pub(crate) fn requests(&self, path: &str) -> Vec<Request> {
         self.tab.seen().requests(path).cloned().collect()
     }
 
-    /// Panics if a page did what none may do, apart from messages in the console that contain one of these texts.
+    /// Panics if a page did something forbidden (see [`seen`]). Messages in the console that contain one of these texts are allowed.
     #[track_caller]
     pub(crate) fn expect_clean(&self, expected: &[&str]) {
         let faults = self.tab.seen().faults(expected);

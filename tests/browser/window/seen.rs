@@ -1,4 +1,4 @@
-//! What a page has done: its requests, and the errors and warnings in the console. Violations of a policy are among these.
+//! The activity of a page: its requests, and the errors and warnings in the console, which include violations of a policy.
 
 use serde_json::Value;
 
@@ -10,11 +10,11 @@ pub(crate) struct Request {
     pub(crate) sent: Value,
     /// When it was sent, in Unix milliseconds.
     pub(crate) sent_at_ms: f64,
-    /// The response with its `status` and `headers`, or `null` while there is none.
+    /// The response with its `status` and `headers`, or `null` until it arrives.
     pub(crate) response: Value,
 }
 
-/// All that a window has seen.
+/// The activity of a tab.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     base: String,
@@ -25,22 +25,22 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Nothing yet, for pages whose addresses begin with `base`. `key` must not be seen in any address.
+    /// Starts without activity, for pages whose addresses begin with `base`. `key` must not be in any address.
     pub(super) fn of(base: &str, key: &str) -> Self {
         Self { base: base.to_owned(), key: key.to_owned(), ..Self::default() }
     }
 
-    /// The requests whose path and query, without the base, begin with this.
+    /// The requests whose path and query begin with this.
     pub(super) fn requests(&self, path: &str) -> impl Iterator<Item = &Request> {
         let front = format!("{}{path}", self.base);
         self.requests.iter().filter(move |request| request.url.starts_with(&front))
     }
 
-    /// What no page may do: errors and warnings in the console apart from the expected ones, requests of other hosts, and the key
-    /// where others can read it.
+    /// The forbidden actions of the page: unexpected errors and warnings in the console, requests to other hosts, and requests that show
+    /// the key.
     pub(super) fn faults(&self, expected: &[&str]) -> Vec<String> {
         let is_expected = |message: &String| expected.iter().any(|part| message.contains(part));
-        // A service without a past has no whole days, which the page learns from a 404.
+        // A service without a history responds with a 404 to requests for whole days.
         let is_missing_day = |message: &String| {
             let is_of_days = ["/bazaar/candles/all?", "/days/"].iter().any(|part| message.contains(part));
             is_of_days && message.contains(" 404 ")
@@ -53,7 +53,7 @@ impl Seen {
                 faults.push(format!("request to {url}"));
             }
             let mut readable = sent.clone();
-            // Browsers send no fragment, and the service reads the key in this header.
+            // Browsers never send the fragment, and the header is for the key.
             readable["urlFragment"].take();
             let headers = readable["headers"].as_object_mut().unwrap();
             headers.retain(|name, _| !name.eq_ignore_ascii_case("x-api-key"));
@@ -64,7 +64,7 @@ impl Seen {
         faults
     }
 
-    /// Takes note of an event of the debugging protocol.
+    /// Records an event of the debugging protocol.
     pub(super) fn note(&mut self, method: &str, event: &Value) {
         match method {
             "Network.requestWillBeSent" => self.requests.push(Request {
