@@ -1,4 +1,4 @@
-"""AWS as MiniStack emulates it, with the simulated game as the provider, and the tools of an operator for it."""
+"""An AWS account that MiniStack emulates, with the simulated game as the provider, and an operator's tools for it."""
 
 import contextlib
 import copy
@@ -18,17 +18,17 @@ import processes
 from processes import TARGET, Failure, Process, free_port
 from services import request
 
-# What a run leaves behind: logs.
+# A run leaves only its logs here.
 FOLDER = TARGET / "emulator"
 processes.LOGS = FOLDER / "logs"
 
-# Not the region that tools assume if they find none.
+# Differs from the default region of tools, so that a tool without this setting fails.
 REGION = "eu-central-1"
 # Another region, without the type AWS::Budgets::Budget.
 OTHER_REGION = "eu-central-2"
 SAM = TARGET / "sam" / "venv" / "bin" / "sam"
 ADMIN = TARGET / "debug" / "admin"
-# In the first region. In another one, the name of the region follows.
+# The bucket for deployments in the first region. In another region, the region's name is appended.
 BUCKET = "artifacts"
 STACK = "live"
 
@@ -44,7 +44,7 @@ class Cloud:
         self.provider = provider
         self.folder = folder
         self.bucket = BUCKET
-        # MiniStack takes the key `test` for the root user of the account.
+        # To MiniStack, the key `test` is the root user of the account.
         self.environment = {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_REGION": REGION,
@@ -61,7 +61,7 @@ class Cloud:
             "PATH": os.environ["PATH"],
             "SAM_CLI_TELEMETRY": "0",
         }
-        # The path of the deployed stage, which MiniStack serves at this address.
+        # The path under which MiniStack serves the deployed stage.
         self.stage_path = None
         # The credentials of `cargo admin`.
         self.operator = {}
@@ -102,16 +102,16 @@ class Cloud:
             return None
 
     def get(self, path, key=None, **headers):
-        """The response of the deployed API. The path is sent as it is."""
+        """Returns the response of the deployed API. The path is sent unchanged."""
         headers = {**headers, **({"X-API-Key": key} if key else {})}
         return request(self.url, "GET", self.stage_path + path, headers)
 
     def post(self, path, body, **headers):
-        """The response of the deployed API to a request with a body."""
+        """Returns the response of the deployed API to a request with a body."""
         return request(self.url, "POST", self.stage_path + path, headers, body)
 
     def run(self, *command, folder=None, given=None, environment=None, log):
-        """How a command ends. Its output is appended to the log."""
+        """Runs a command and returns the completed process. Its output is appended to the log."""
         ended = subprocess.run(
             [str(part) for part in command],
             cwd=folder or self.folder,
@@ -130,16 +130,16 @@ class Cloud:
         return self.run(SAM, *arguments, folder=folder, log="sam")
 
     def admin(self, *arguments, given=None):
-        """The standard output of `cargo admin` about the stack, as the operator."""
+        """Runs `cargo admin` for the stack as the operator, and returns its standard output."""
         ended = self.run(ADMIN, *arguments, "--stack", STACK, given=given, environment=self.operator, log="admin")
         if ended.returncode != 0:
-            raise Failure(f"cargo admin {' '.join(map(str, arguments))} fails: {ended.stderr}")
+            raise Failure(f"cargo admin {' '.join(map(str, arguments))} failed: {ended.stderr}")
         return ended.stdout
 
 
 @contextlib.contextmanager
 def provider():
-    """The URL of a simulated game in which there is a fire sale to record, which not every seed has at every time."""
+    """Starts a simulated game with a fire sale to record, and yields its URL. Not every seed has a sale at every time."""
     for seed in range(1, 100):
         port = free_port()
         url = f"http://127.0.0.1:{port}"
@@ -153,7 +153,7 @@ def provider():
 
 @contextlib.contextmanager
 def cloud():
-    """An emulated account that ends with the block."""
+    """Starts an emulated account, which ends with the block."""
     shutil.rmtree(processes.LOGS, ignore_errors=True)
     folder = FOLDER / "run"
     shutil.rmtree(folder, ignore_errors=True)
@@ -163,10 +163,10 @@ def cloud():
         account = Cloud(port, stack.enter_context(provider()), folder)
         environment = account.environment | {
             "GATEWAY_PORT": str(port),
-            # Its default is all interfaces.
+            # By default, MiniStack listens on all interfaces.
             "BIND_HOST": "127.0.0.1",
             "MINISTACK_REGION": REGION,
-            # Signatures and policies of IAM are enforced.
+            # Enforces signatures and IAM policies.
             "AUTH": "true",
             "LOG_LEVEL": "INFO",
             "S3_DATA_DIR": str(folder / "s3"),

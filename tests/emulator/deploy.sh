@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# No tool may reach AWS or use credentials, and no proxy is between here and the emulator.
+# No tool may reach AWS, use credentials, or send requests to the emulator through a proxy.
 while read -r variable; do unset "$variable"; done < <(compgen -e AWS_ || true)
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 

@@ -1,6 +1,6 @@
-"""What AWS does and MiniStack does not, each with a reason why the rehearsal can do without it. Everything else must work.
+"""The properties of AWS that MiniStack lacks, each with the reason why the rehearsal does not need it. Everything else must work.
 
-The rehearsal fails if an entry of these lists is no longer true, so that they stay complete and contain nothing else.
+The rehearsal fails if an entry is no longer true, so these lists have no superfluous entries.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ class Difference:
 
     what: str
     reason: str
-    # Whether MiniStack has it nevertheless.
+    # Returns whether MiniStack has the property after all.
     is_there: typing.Callable
 
 
@@ -53,12 +53,12 @@ def deletes_with_sam(account):
 
 DIFFERENCES = [
     Difference("the access log", "tests/tools/sam/template asserts its format", has_access_log),
-    Difference("refusing raw characters", "AWS's front end does, before the API sees the request", refuses_raw_characters),
+    Difference("refusing raw characters", "AWS's front end does this before the API sees the request", refuses_raw_characters),
     Difference("saved queries", "tests/tools/sam/template validates them", has_saved_queries),
     Difference("alarms on metric math", "tests/tools/sam/template asserts their metrics", has_metric_math),
     Difference(
         "`sam delete`",
-        "it accepts only AWS's own addresses for the template of the nested stack; the rehearsal asks CloudFormation itself",
+        "it accepts only AWS's own addresses for the template of the nested stack; the rehearsal calls CloudFormation instead",
         deletes_with_sam,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Writes of keys that are interrupted: whatever write of a command is hit, the command completes, or completes when it is repeated."""
+"""Interrupts the writes of commands that manage keys. Whichever write fails, the command completes, or completes when it is repeated."""
 
 import contextlib
 import http.client
@@ -13,15 +13,15 @@ import threading
 from cloud import ADMIN, PATIENCE, STACK
 from stack import expect
 
-# What happens to a write, and the exit code of the command: the function is killed once the write is done, the response to the write is an
-# error, or AWS denies the write.
+# The faults of a write, and the exit code of the command. "killed": the function is killed after the write. "lost": the write succeeds, but
+# its response is an error. "denied": AWS denies the write.
 FAULTS = {"killed": 1, "lost": 0, "denied": 1}
 REFUSALS = {"lost": (500, "InternalFailure"), "denied": (403, "AccessDeniedException")}
 LABEL = "bot"
 
 
 class Interruptions:
-    """The commands of an operator, whose function reaches the emulator through a proxy that hits one write with a fault."""
+    """Runs an operator's commands. Their function reaches the emulator through a proxy, which makes one write fail."""
 
     def __init__(self, account):
         self.account, self.outputs = account, account.outputs()
@@ -36,7 +36,7 @@ class Interruptions:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def respond(self, handler):
-        """Passes a request on, and perhaps something else than the response."""
+        """Forwards a request and its response, unless the fault replaces one of them."""
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
         target = handler.headers.get("X-Amz-Target", "")
         of_gateway = handler.path.startswith(("/apikeys", "/usageplans")) and handler.command != "GET"
@@ -53,7 +53,7 @@ class Interruptions:
             return
         if fault:
             status, code = REFUSALS[fault]
-            headers, response = {"x-amzn-ErrorType": code}, json.dumps({"__type": code, "message": "said so"}).encode()
+            headers, response = {"x-amzn-ErrorType": code}, json.dumps({"__type": code, "message": "on purpose"}).encode()
         handler.send_response(status)
         for name, value in {**headers, "Content-Length": len(response), "Connection": "close"}.items():
             handler.send_header(name, value)
@@ -64,7 +64,7 @@ class Interruptions:
         """Kills the processes of the function."""
         variable = f"AWS_LAMBDA_FUNCTION_NAME={self.outputs['AccountsFunction']}\0".encode()
         for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
-            # Other processes end meanwhile, or belong to somebody else.
+            # Other processes may end meanwhile, or belong to another user.
             with contextlib.suppress(OSError):
                 if variable in environment.read_bytes():
                     os.kill(int(environment.parent.name), signal.SIGKILL)
@@ -77,7 +77,7 @@ class Interruptions:
         return response.status, kept, response.read()
 
     def admin(self, *arguments, given=None):
-        """How the command ends."""
+        """Runs the command and returns the completed process."""
         self.writes = 0
         return self.account.run(ADMIN, *arguments, "--stack", STACK, given=given, environment=self.account.operator, log="admin")
 
@@ -118,10 +118,10 @@ class Interruptions:
         about = f"{' '.join(arguments)}, {fault}: "
         expect((self.fault, ended.returncode) == (None, code), f"{about}{ended}")
         denied = bool(fault) and fault[1] == "denied"
-        expect(denied == ("AccessDeniedException: said so; run the same command again" in ended.stderr), f"{about}{ended}")
+        expect(denied == ("AccessDeniedException: on purpose; run the same command again" in ended.stderr), f"{about}{ended}")
         if code != 0:
             ended = self.admin(*arguments, given=given)
-            # A key that is issued already but was not shown is revoked, as the error says.
+            # If the key was issued but not shown, the error names the command that revokes it.
             if advice := re.search(r"cargo admin (key revoke \S+) --stack", ended.stderr):
                 self.account.admin(*advice[1].split())
                 ended = self.admin(*arguments, given=given)
@@ -131,7 +131,7 @@ class Interruptions:
         return writes
 
     def expect_in_order(self, name, tier, count, about):
-        """Fails unless the account has this number of keys, none is pending, and the gateway has exactly them, in the plan of the tier."""
+        """Fails unless the account has this number of keys, no key is pending, and the gateway has the same keys in the plan of the tier."""
         rows = [row for row in self.rows(name) if row["pk"]["S"].startswith("key#")]
         issued = {row["pk"]["S"].removeprefix("key#") for row in rows if "revoked_at" not in row}
         expect(len(issued) == count and not any("pending" in row for row in rows), f"{about}the table has {rows}")
@@ -158,7 +158,7 @@ class Interruptions:
         for key in self.keys(name):
             self.gateway.delete_api_key(apiKey=key["id"])
 
-    # The commands: arguments, standard input, and the tier and the number of keys in the end.
+    # Each command returns its arguments, its standard input, and the expected tier and number of keys.
 
     def issue(self, name):
         return ["key", "issue", name, "--label", LABEL], None, "starter", 1
@@ -173,7 +173,7 @@ class Interruptions:
         return ["key", "revoke", key["id"]], None, "starter", 0
 
     def bring_back(self, name):
-        """The table and the gateway have lost the account and its key, which an export has."""
+        """Imports an account and its key from an export, after the table and the gateway have lost them."""
         self.account.admin("key", "issue", name, "--label", LABEL)
         lines = [line for line in self.account.admin("account", "export", "-").splitlines() if f'"{name}"' in line]
         self.forget(name)

@@ -1,6 +1,6 @@
-"""What an account holds, to tell what a stack leaves behind."""
+"""Lists the resources of an account, to find the remains of a deleted stack."""
 
-# Operation, name of its list, name of a resource in it; nothing if the list has names.
+# Service, operation, name of the list in the response, and field with a resource's name. None if the list has the names themselves.
 LISTS = {
     "table": ("dynamodb", "list_tables", "TableNames", None),
     "function": ("lambda", "list_functions", "Functions", "FunctionName"),
@@ -21,7 +21,7 @@ LISTS = {
 
 
 def inventory(account):
-    """The resources of the account, as pairs of a kind and a name."""
+    """Returns the resources of the account as pairs of kind and name."""
     found = set()
     for kind, (service, operation, key, name) in LISTS.items():
         listed = getattr(account.client(service), operation)().get(key, [])

@@ -1,6 +1,6 @@
-"""What `sam build` leaves, from the development builds in `target/debug`: a release build of all functions takes minutes.
+"""Writes what `sam build` would write, from the development builds in `target/debug`. A release build of all functions takes minutes.
 
-SAM would compress the folder of every function anew for every deployment. So each function is an archive already.
+Each function is already an archive, because SAM would compress every function's folder again for each deployment.
 """
 
 import re
@@ -29,7 +29,7 @@ def pack(folder):
         program = TARGET / "debug" / binary
         if not program.exists():
             raise Failure(f"{program} does not exist: run cargo build --workspace")
-        # Without debug information a build has half the size.
+        # Without debug information, a program is half as large.
         bootstrap = folder / "bootstrap"
         subprocess.run(["strip", "-o", bootstrap, program], check=True)
         with zipfile.ZipFile(folder / f"{binary}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

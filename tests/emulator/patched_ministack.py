@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs MiniStack with the parts of AWS that this project's template uses and MiniStack lacks.
 
-Every patch replaces a function of MiniStack for which there is no public interface, so it fits exactly one version. Each says
-what AWS does and MiniStack does not. What is left to differ is in `differences.py`.
+Every patch replaces a private function of MiniStack, so it fits exactly one version. Its comment says how AWS and MiniStack
+differ. The remaining differences are in `differences.py`.
 
     GATEWAY_PORT=4566 BIND_HOST=127.0.0.1 python patched_ministack.py
 """
@@ -35,7 +35,7 @@ EXTENSION = "x-amazon-apigateway-"
 
 
 def replaces(module, name):
-    """Replaces a function of a module. The replacement gets the original as its first argument."""
+    """Replaces a function of a module. The replacement receives the original as its first argument."""
 
     def replace(replacement):
         original = getattr(module, name)
@@ -50,7 +50,7 @@ def replaces(module, name):
 
 
 def handles(resource_type, operation, name):
-    """The same for a function that CloudFormation calls through a table."""
+    """Replaces a function that MiniStack's CloudFormation calls through its table of handlers."""
 
     def replace(replacement):
         patched = replaces(formation, name)(replacement)
@@ -132,7 +132,7 @@ def execute_with_raw_path(original, api, stage, method, path, *rest):
 
 
 # With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads only the
-# header. The name of the key goes through MiniStack's cache of authorizations as a part of their context.
+# header. The name of the key passes through MiniStack's cache of authorizations as a part of their context.
 KEY_IN_CONTEXT = "usageIdentifierKey of the authorizer"
 api_key_of_request = contextvars.ContextVar("api_key_of_request", default=None)
 
@@ -163,7 +163,7 @@ def api_key(original, headers):
     return original(headers) if named is None else named
 
 
-# A failed function is a gateway response on AWS; MiniStack sends the error of the function to the client.
+# If a function fails, AWS sends a gateway response; MiniStack sends the function's error to the client.
 class IntegrationFailure(Exception):
     """The function failed."""
 
@@ -184,7 +184,7 @@ async def invoke_function(original, *arguments, **named):
         return gateway._gw_error("INTEGRATION_FAILURE", "Internal server error")
 
 
-# Clients of AWS use HTTPS, and the bucket policy refuses plain HTTP. MiniStack is reached over HTTP.
+# The bucket policy refuses plain HTTP, but MiniStack serves only HTTP. Marks every request as HTTPS.
 @replaces(server, "pin_request_origin")
 def request_origin(original, address, _):
     original(address, True)
@@ -193,19 +193,19 @@ def request_origin(original, address, _):
 # --- Stages and usage plans -----------------------------------------------------------------------------------------------
 
 
-# In the path of a method's settings, "/" is written "~1". MiniStack does not decode it, and such settings have no effect.
+# In the path of a method's settings, "~1" stands for "/". MiniStack does not decode it, so such settings would have no effect.
 @replaces(formation, "_apigw_method_settings")
 def method_settings(original, settings):
     return {path.replace("~1", "/").replace("//", "/", 1): values for path, values in original(settings).items()}
 
 
-# A parameter of the type Number reaches MiniStack as a text, and its token bucket calculates with the limits.
+# MiniStack keeps parameters of type Number as text, but its token bucket needs numbers.
 @replaces(formation, "_apigw_throttle")
 def throttle(original, properties):
     return {name: float(limit) if name == "rateLimit" else int(limit) for name, limit in original(properties).items()}
 
 
-# The same for quotas, and for the limits of methods, whose names MiniStack does not translate either.
+# Converts quotas and the limits of methods in the same way. MiniStack also does not translate the names of these limits.
 @replaces(formation, "_apigw_usage_plan_body")
 def usage_plan(original, properties):
     plan = original(properties)
@@ -215,7 +215,7 @@ def usage_plan(original, properties):
     return plan
 
 
-# `GetUsagePlans` with `keyId` returns the plans of that key only.
+# On AWS, `GetUsagePlans` with `keyId` returns only the plans of that key.
 @replaces(gateway, "_get_usage_plans")
 def usage_plans(original, query):
     key = gateway._qp(query, "keyId")
@@ -225,7 +225,7 @@ def usage_plans(original, query):
     return gateway._v1_paginated_response(plans, query)
 
 
-# AWS refuses a second key with the same value, a key in two plans of a stage, and removing a key from a plan that it is not in.
+# AWS refuses a second key with the same value, a key in two plans of a stage, and the removal of a key from a plan that does not have it.
 @replaces(gateway, "_create_api_key")
 def create_key(original, key):
     if any(known["value"] == key.get("value") for known in gateway._api_keys.values()):
@@ -247,11 +247,11 @@ def remove_from_plan(original, plan, key):
     return original(plan, key)
 
 
-# --- What blocks a deployment ---------------------------------------------------------------------------------------------
+# --- Deployments ----------------------------------------------------------------------------------------------------------
 
 
-# AWS creates no log group whose name exists, and the name that it generates is a new one for every stack. MiniStack takes over
-# an existing group, and always generates the same name.
+# AWS refuses to create a log group whose name exists, and generates a new name for every stack. MiniStack takes over an existing
+# group, and always generates the same name.
 @handles("AWS::Logs::LogGroup", "create", "_cwlogs_create")
 def create_log_group(original, logical_id, properties, stack):
     name = properties.get("LogGroupName") or f"{stack}-{logical_id}-{secrets.token_hex(6)}"
@@ -265,7 +265,7 @@ def update_log_group(original, name, before, after, *rest):
     return original(name, before, {"LogGroupName": name, **after}, *rest)
 
 
-# API Gateway accepts no stage with an access log until the account has a role for logs.
+# API Gateway refuses a stage with an access log until the account has a role for logs.
 @handles("AWS::ApiGateway::Stage", "create", "_apigw_stage_create")
 def create_stage(original, logical_id, properties, stack):
     role = gateway._account_settings.get("settings", {}).get("cloudwatchRoleArn")
@@ -274,7 +274,7 @@ def create_stage(original, logical_id, properties, stack):
     return original(logical_id, properties, stack)
 
 
-# CloudFormation cannot delete a protected table either.
+# CloudFormation cannot delete a protected table.
 @handles("AWS::DynamoDB::Table", "delete", "_ddb_delete")
 def delete_table(original, name, properties):
     if formation._dynamodb._tables.get(name, {}).get("DeletionProtectionEnabled"):
@@ -282,21 +282,21 @@ def delete_table(original, name, properties):
     return original(name, properties)
 
 
-# MiniStack has no saved queries, and refuses a template with one. It creates none, but goes on.
+# MiniStack has no saved queries, and refuses a template with one. This patch skips them.
 formation._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {
     "create": lambda logical_id, properties, stack: (f"{stack}-{logical_id}", {}),
     "delete": lambda name, properties: None,
 }
 
 
-# The names that AWS generates are unique. MiniStack generates the same in every region, although roles and buckets belong to all.
+# AWS generates unique names. MiniStack generates the same names in every region, although roles and buckets belong to all regions.
 @replaces(formation, "_physical_name")
 def physical_name(original, stack, *rest, **named):
     region = formation.get_region()
     return original(stack if region == REGION else f"{stack}-{region}", *rest, **named)
 
 
-# Not every region has budgets, and their names are unique in an account. MiniStack refuses a template with one.
+# On AWS, some regions have no budgets, and their names are unique in an account. MiniStack refuses a template with a budget.
 budgets = set()
 
 
@@ -316,7 +316,7 @@ formation._RESOURCE_HANDLERS["AWS::Budgets::Budget"] = {
 }
 
 
-# Dashboard names are also unique in an account. In MiniStack, they are unique in a region.
+# On AWS, the names of dashboards are also unique in an account; in MiniStack, in a region.
 @handles("AWS::CloudWatch::Dashboard", "create", "_cw_dashboard_create")
 def create_dashboard(original, logical_id, properties, stack):
     name = properties["DashboardName"]
@@ -328,7 +328,7 @@ def create_dashboard(original, logical_id, properties, stack):
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------
 
 
-# The scheduler replaces this placeholder in the input of a target.
+# AWS's scheduler replaces this placeholder in the input of a target.
 @replaces(eventbridge, "_invoke_target")
 def invoke_target(original, target, event, *rest, **named):
     if event.get("Source") == "aws.scheduler" and "Input" in target:
@@ -337,7 +337,7 @@ def invoke_target(original, target, event, *rest, **named):
     return original(target, event, *rest, **named)
 
 
-# Not a difference: the first run of a schedule is due at once instead of after its interval, which can be five minutes.
+# Saves time: the first run of a schedule is due at once instead of after its interval, which can be five minutes.
 @replaces(scheduler, "_tick_schedules")
 def run_schedules(original):
     for schedule in list(scheduler._schedules._data):
@@ -345,7 +345,7 @@ def run_schedules(original):
     original()
 
 
-# MiniStack refuses alarms on metric math. They are created without their metrics, and never evaluated.
+# MiniStack refuses alarms on metric math. This patch creates them without their metrics, so they are never evaluated.
 @replaces(formation, "_cw_metric_alarm_record")
 def alarm(original, name, properties):
     if "Metrics" in properties:
@@ -355,6 +355,6 @@ def alarm(original, name, properties):
 
 
 if __name__ == "__main__":
-    # It has no options of its own, and MiniStack would read the ones of this program.
+    # MiniStack would read the options of this program, which has none.
     sys.argv = sys.argv[:1]
     server.main()

@@ -1,4 +1,4 @@
-"""Rights: an operator with the documented ones, and functions whose policies are taken away for a moment."""
+"""An operator with only the documented rights, and functions whose policies are taken away temporarily."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from processes import REPOSITORY, Failure
 
 
 def operator(account):
-    """The environment of a user whose rights are those that infra/admin/README.md, Permissions lists."""
+    """Creates a user with the rights in infra/admin/README.md, Permissions, and returns the environment with the credentials."""
     iam = account.client("iam")
     outputs = account.outputs()
     history = account.table_arn(outputs["HistoryTable"])
@@ -32,7 +32,7 @@ def operator(account):
 
 
 def functions_with_tables(account):
-    """The functions of the stack that use a table, by logical id."""
+    """Returns the functions of the stack that use a table, by logical id."""
     functions = account.client("lambda")
     resources = account.client("cloudformation").describe_stack_resources(StackName=STACK)["StackResources"]
     found = {}
@@ -46,7 +46,7 @@ def functions_with_tables(account):
 
 @contextlib.contextmanager
 def without_policies(account, function):
-    """Within the block, the role of the function has no policies of its own, and a new instance has cached nothing."""
+    """Within the block, the function's role has no inline policies, and its instances are new, without caches."""
     iam = account.client("iam")
     role = function["Role"].rsplit("/", 1)[1]
     names = iam.list_role_policies(RoleName=role)["PolicyNames"]
@@ -65,7 +65,7 @@ def without_policies(account, function):
 
 
 def replace_instances(account, function):
-    """Changes the configuration, although to the same value: new instances answer the next requests."""
+    """Sets the timeout to its present value: any update of the configuration starts new instances."""
     account.client("lambda").update_function_configuration(
         FunctionName=function["FunctionName"], Timeout=function["Timeout"]
     )

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Deploys the unmodified template to MiniStack and uses it: tests/README.md, Deployment on an emulator."""
+"""Deploys the unmodified template to MiniStack and uses the stack. See tests/README.md, Deployment on an emulator."""
 
 import contextlib
 import gzip
@@ -28,7 +28,7 @@ SECRET = "game-data-query-service/upstream-key"
 PAYMENTS = {"Payments": "stripe", "PriceTiers": "price_pro=pro,price_starter=starter"}
 PAYMENTS_SECRET = "game-data-query-service/stripe-webhook-secret"
 SIGNING_SECRET = "whsec_rehearsal"
-# The limits are far above what one client sends, so that the first check is fast.
+# One client does not reach these limits, so the first check is fast.
 FIRST = {
     "PublicFiles": "on", "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
     "TableProtection": "off",
@@ -41,7 +41,7 @@ SECOND = {
 
 @contextlib.contextmanager
 def step(sentence):
-    """Prints the sentence and the seconds that the block takes."""
+    """Prints the sentence, and how long the block takes."""
     began = time.monotonic()
     outcome = "FAILED"
     try:
@@ -60,13 +60,13 @@ class Rehearsal:
         self.other = Stack(account.in_region(OTHER_REGION))
 
     def run(self):
-        """Every step depends on the ones before."""
+        """Runs all steps. Each step depends on the earlier ones."""
         self.empty = inventory(self.account)
         with step("packages the development builds as `sam build` would"):
             self.stack.package()
         with step("refuses parameters that are not allowed"):
             self.refuse_parameters()
-        with step("fails to create a stack with protected tables, whose deletion the operator completes"):
+        with step("fails to create a stack with protected tables, which the operator deletes"):
             self.fail_protected_creation()
         with step("fails to create a stack without a role for logs, and leaves nothing behind"):
             self.fail_first_creation()
@@ -76,11 +76,11 @@ class Rehearsal:
             self.create()
         with step("creates a stack of the same name in another region, which has no budgets"):
             self.create_in_other_region()
-        with step("issues keys with cargo admin, which needs the documented rights only"):
+        with step("issues keys with cargo admin, which needs only the documented rights"):
             self.issue_keys()
-        with step("completes or repeats commands whose writes of keys are interrupted"):
+        with step("completes commands whose writes of keys are interrupted, or repeats them"):
             Interruptions(self.account).run()
-        with step("explains and corrects what API Gateway has of a key"):
+        with step("explains and corrects the state of a key in API Gateway"):
             self.correct_keys()
         with step("lets signed events of payments decide about a key"):
             self.receive_payments()
@@ -96,7 +96,7 @@ class Rehearsal:
             self.exhaust_open_routes()
         with step("cannot use its tables without its policies"):
             self.take_policies_away()
-        with step("keeps events that failed in the dead-letter queue, unless they are of a minute"):
+        with step("keeps failed events in the dead-letter queue, except for the recorders of minutes"):
             self.fail_events()
         with step("writes the functions' log, without keys"):
             self.read_log()
@@ -110,17 +110,17 @@ class Rehearsal:
             self.exhaust_page()
         with step("uses restored tables, and then its own again"):
             self.use_restored_tables()
-        with step("differs from AWS as listed"):
+        with step("confirms the listed differences from AWS"):
             self.compare_differences()
         with step("removes the stack, but not its tables"):
             self.remove()
         with step("deletes the tables, which are protected"):
             self.delete_tables()
-        with step("creates the stack again without pages, public files and an access log, and accepts the keys that are imported"):
+        with step("creates the stack again without pages, public files and an access log, and accepts imported keys"):
             self.create_again()
 
     def refuse_parameters(self):
-        """One value for each kind of constraint in the template."""
+        """Tries one invalid value for each kind of constraint in the template."""
         for name, value in [
             ("GatewayCache", "maybe"),
             ("DashboardUrl", 'https://dashboard.example/"quoted"'),
@@ -133,14 +133,14 @@ class Rehearsal:
             ("Payments", "stripe"),
         ]:
             reason = self.stack.refusal({**self.stack.parameters, name: value})
-            expect(name in reason, f"{name}={value} is not refused, or for another reason: {reason or 'none'}")
+            expect(name in reason, f"{name}={value} is not refused because of {name}: {reason or 'it is accepted'}")
 
     def left_behind(self):
-        """What the account has that it did not have before the stack."""
+        """Returns the resources that the account did not have before the stack."""
         return inventory(self.account) - self.empty
 
     def fail_protected_creation(self):
-        """infra/README.md, Deploy: what to do if the first deployment fails with TableProtection on."""
+        """Follows infra/README.md, Deploy, for a first deployment that fails with TableProtection on."""
         ended = self.stack.deploy(**FIRST | {"TableProtection": "on"})
         expect(ended.returncode != 0, "the deployment succeeds without the secret")
         expect(SECRET in self.stack.reasons(), f"no event of the stack names the missing secret: {self.stack.reasons()}")
@@ -159,13 +159,13 @@ class Rehearsal:
         logs = {event["PhysicalResourceId"] for event in created if event["ResourceType"] == "AWS::Logs::LogGroup"}
         self.stack.delete()
         expect(not self.left_behind(), f"the failed stack leaves behind: {self.left_behind()}")
-        # Functions that ran during the creation deliver their logs late, and Lambda may create their group again.
+        # Functions that ran during the creation may deliver their logs late, and Lambda then creates the log group again. Simulates that.
         expect(logs, "the failed creation had no log group")
         for group in logs:
             self.account.client("logs").create_log_group(logGroupName=group)
 
     def create_web_acl(self):
-        """infra/README.md, What abuse costs. MiniStack does not know its association with a stage."""
+        """Follows infra/README.md, What abuse costs. MiniStack cannot associate the web ACL with a stage."""
         arn = self.stack.create_beside("firewall", "firewall.yaml")["WebAclArn"]
         [web_acl] = self.account.client("wafv2").list_web_acls(Scope="REGIONAL")["WebACLs"]
         expect(web_acl["ARN"] == arn, f"the output is {arn}, and the web ACL {web_acl['ARN']}")
@@ -179,12 +179,12 @@ class Rehearsal:
         self.stack.create(**FIRST, **PAYMENTS, MonthlyBudget="50")
 
     def create_in_other_region(self):
-        """infra/regions.md. Names that must be unique in the account are those of both stacks."""
+        """Follows infra/regions.md. The two stacks must not share names that are unique in the account."""
         other = self.other.account
         other.client("secretsmanager").create_secret(Name=SECRET, SecretString=UPSTREAM_KEY)
         before = inventory(self.account)
         ended = self.other.deploy(**FIRST, MonthlyBudget="50")
-        expect(ended.returncode != 0, "a region without budgets has one")
+        expect(ended.returncode != 0, "a budget is created in a region without budgets")
         expect("Unrecognized resource types" in self.other.reasons(), f"the creation fails for other reasons: {self.other.reasons()}")
         self.other.delete()
         self.other.create(**FIRST)
@@ -206,7 +206,7 @@ class Rehearsal:
         return self.account.admin("key", "issue", name, "--label", "rehearsal").strip()
 
     def correct_keys(self):
-        """Issuing a key again, with the label of the issued one, corrects what API Gateway has of it."""
+        """Issuing a key again with its label corrects the key in API Gateway."""
         gateway, outputs = self.account.client("apigateway"), self.account.outputs()
 
         def expect_state(state):
@@ -237,7 +237,7 @@ class Rehearsal:
         expect_state("good")
 
     def check(self, *options):
-        """`cargo admin check`, whose failed checks are the known ones."""
+        """Runs `cargo admin check`, which may fail only in the known checks."""
         keys = {"API_KEY": "good", "LAPSED_API_KEY": "lapsed", "REVOKED_API_KEY": "revoked"}
         ended = self.account.run(
             ADMIN, "check", "--url", self.account.url + self.account.stage_path, "--json", *options,
@@ -258,7 +258,7 @@ class Rehearsal:
         print(f"        {report['passed']} passed, {report['failed']} failed as listed; {report['requests']} requests")
 
     def wait_for_records(self):
-        """Each recorder that fetches has a kind of row of its own, and all of them note heartbeats. Candles follow later."""
+        """Waits until each recorder that fetches has written its kind of row, and heartbeats exist. Candles follow later."""
         table = self.account.outputs()["HistoryTable"]
         kinds = {"auctions", "bazaar", "feeds", "fire-sales", "mayors"}
         found = set()
@@ -270,10 +270,10 @@ class Rehearsal:
             found.update(row["pk"]["S"].split("#")[0] for page in pages for row in page["Items"])
             return found - {"candles"} == kinds
 
-        eventually(has_all, f"of {kinds}, the recorders wrote {found} only")
+        eventually(has_all, f"the recorders wrote rows of {found}, not of all in {kinds}")
 
     def build_candles(self):
-        """The recorder builds the candles of this interval in an event of the time when it will be due."""
+        """Sends the recorder an event of a later time, when the candles of this interval are due."""
         due = datetime.now(timezone.utc) + timedelta(minutes=7)
         event = {"time": due.strftime("%Y-%m-%dT%H:%M:%SZ"), "backfill": True}
         [recorder] = [f for n, f in functions_with_tables(self.account).items() if n == "RecordCandlesFunction"]
@@ -282,21 +282,21 @@ class Rehearsal:
         )
         built = json.load(result["Payload"])
         expect("FunctionError" not in result and built["recorded"]["slots"], f"no candles are built: {built}")
-        # Not every product has a price.
+        # Uses a listed product, because not every product has a price.
         listed = self.account.get("/v1/bazaar?mode=list", self.keys["good"]).json()["data"]["items"]
         path = f"/v1/bazaar/candles?item_id={listed[0]['id']}&interval=5m"
         candles = self.account.get(path, self.keys["good"]).json()["data"]["candles"]
         expect(any(candle["complete"] for candle in candles), f"{path} has no complete candle: {candles}")
 
     def read_files(self):
-        """The objects as CloudFront gets them. The events of the recorders were of the present, or of a moment later."""
+        """Reads the objects as CloudFront does. The recorders' events had the current time, or a moment later."""
         bucket, storage = self.account.outputs()["PublicFilesBucket"], self.account.client("s3")
         names = {"bazaar.json", "lowestbin.json", "lowestbin.json.gz", "prices.json"}
 
         def stored():
             return {entry["Key"] for entry in storage.list_objects_v2(Bucket=bucket).get("Contents", [])}
 
-        eventually(lambda: names <= stored(), f"of {names}, the bucket has {stored()} only")
+        eventually(lambda: names <= stored(), f"the bucket has {stored()}, not all of {names}")
         contents = {}
         for name in names:
             file = storage.get_object(Bucket=bucket, Key=name)
@@ -312,18 +312,18 @@ class Rehearsal:
         policy = page.headers["content-security-policy"]
         expect(f'<meta name="files" content="{address}">' in page.body.decode(), "the market page does not know the public files")
         expect(f"connect-src 'self' {address};" in policy, f"the policy of the market page is {policy}")
-        # A run of the next minute replaces them: conditional writes are accepted.
+        # A run of the next minute replaces the files, so the bucket accepts conditional writes.
         before = contents["prices.json"]["updated_at"]
         later = lambda: json.load(storage.get_object(Bucket=bucket, Key="prices.json")["Body"])["updated_at"]
         eventually(lambda: all(later()[market] > before[market] for market in before), "the files stay as they are")
 
     def receive_payments(self):
-        """infra/README.md, Sell access."""
+        """Follows infra/README.md, Sell access."""
         mayor = lambda: self.status_of("/v1/mayor", self.keys["payer"])
         for state, expected in (("unpaid", 403), ("active", 200)):
             expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
             expect(self.pay(state) == 200, "an event is not accepted")
-            eventually(lambda: mayor() == expected, f"a key of an account that is {state} is not answered with {expected}")
+            eventually(lambda: mayor() == expected, f"a request with a key of an account that is {state} does not get {expected}")
         gateway, outputs = self.account.client("apigateway"), self.account.outputs()
         [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "payer rehearsal"]
         for tier, plan in (("starter", "StarterUsagePlan"), ("pro", "ProUsagePlan")):
@@ -332,7 +332,7 @@ class Rehearsal:
             expect(plans == [outputs[plan]], f"the key of an account that pays for {tier} is in the plans {plans}")
 
     def pay(self, state, secret=SIGNING_SECRET, price="price_pro"):
-        """The status of the response to an event about the subscription of the account `payer`."""
+        """Sends an event about the subscription of the account `payer`, and returns the status of the response."""
         now = int(time.time())
         item = {"price": {"id": price}, "current_period_start": now, "current_period_end": now + 86400}
         subscription = {"customer": "cus_1", "metadata": {"account": "payer"}, "status": state, "items": {"data": [item]}}
@@ -342,19 +342,19 @@ class Rehearsal:
         return self.account.post("/webhooks/stripe", body, **{"Stripe-Signature": f"t={now},v1={signature}"}).status
 
     def exhaust_open_routes(self):
-        """Anybody can send these requests, so their limits are low. They do not count for other routes."""
+        """These routes need no key, so their limits are low. Requests to them do not count against the limits of other routes."""
         for path in ("/", "/openapi.json", "/unknown", "/v1/status", "/favicon.ico"):
-            # 20 or 50 at once, and at most 10 per second: soon too many.
+            # The limits allow bursts of 20 or 50 and at most 10 requests per second, so these requests soon exceed them.
             with ThreadPoolExecutor(8) as clients:
                 for _ in range(10):
                     statuses = set(clients.map(lambda path: self.account.get(path).status, [path] * 30))
                     if 429 in statuses:
                         break
-            expect(429 in statuses, f"of 300 requests to {path}, the last are answered with {statuses}")
-        expect(self.status_of("/v1/mayor") == 200, "/v1/mayor is limited, too")
+            expect(429 in statuses, f"after 300 requests to {path}, the last responses have the statuses {statuses}")
+        expect(self.status_of("/v1/mayor") == 200, "/v1/mayor is also limited")
 
     def take_policies_away(self):
-        """A use of every function with a table fails without its policies, and succeeds with them."""
+        """Uses every function that has a table: it fails without its policies, and works with them."""
         functions = functions_with_tables(self.account)
         expect({"AuthorizerFunction", "StatusFunction"} < functions.keys(), f"the functions with tables are {sorted(functions)}")
         for name, function in functions.items():
@@ -365,7 +365,7 @@ class Rehearsal:
             expect(status == 200, f"with its policies again, {name} responds with {status}")
 
     def use(self, name, function):
-        """The status of the sample request to a function, of a command, of a request with a new key, or of a run of a recorder."""
+        """Uses the function by a command, a request or a run, and returns the status. A command or run that fails counts as 500."""
         if name == "AccountsFunction":
             ended = self.account.run(ADMIN, "account", "show", "spare", "--stack", STACK, environment=self.account.operator, log="admin")
             return 200 if ended.returncode == 0 else 500
@@ -376,14 +376,14 @@ class Rehearsal:
         if name.startswith("Record"):
             return self.record_now(function)
         status = self.status_of(sample_request(name))
-        # The table has to be read to know that an interval of the past has no candles.
+        # A 404 about a past interval also shows that the table was read.
         return 200 if status == 404 else status
 
     def status_of(self, path, key=None):
         return self.account.get(path, key or self.keys["good"]).status
 
     def record_now(self, function):
-        """500 if the recorder fails."""
+        """Runs the recorder for the current time, and returns the status: 500 if it fails."""
         time_of_event = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         result = self.account.client("lambda").invoke(
             FunctionName=function["FunctionName"], Payload=json.dumps({"time": time_of_event})
@@ -391,7 +391,7 @@ class Rehearsal:
         return 500 if "FunctionError" in result else result["StatusCode"]
 
     def fail_events(self):
-        """infra/README.md, Dead letters. A recorder refuses an event of the past."""
+        """Follows infra/README.md, Dead letters. Recorders refuse events of the past."""
         event = {"time": "2025-01-01T00:00:00Z"}
         functions = functions_with_tables(self.account)
         recorders = {f["FunctionName"] for n, f in functions.items() if n in ("RecordCandlesFunction", "RecordMayorFunction")}
@@ -425,7 +425,7 @@ class Rehearsal:
             expect(not any(key in message for message in messages), "the log has a key")
 
     def export_and_import(self):
-        """An import writes rows that are not there, and an export has all of them."""
+        """An import writes the missing rows, and an export returns all of them."""
         for kind, lines in self.history().items():
             self.account.admin("history", "import", kind, "-", given="\n".join(map(json.dumps, lines)))
             exported = self.account.admin("history", "export", kind, "-")
@@ -435,7 +435,7 @@ class Rehearsal:
         expect(len(self.accounts.splitlines()) >= 2 * len(self.keys), f"the export of accounts is {self.accounts}")
 
     def history(self):
-        """Lines of each kind."""
+        """Returns lines to import, by kind."""
         minute = datetime.now(timezone.utc).replace(second=0, microsecond=0) - timedelta(minutes=10)
         perks = [{"name": "REHEARSAL", "description": "none"}]
         times = {"recorded_at": "2025-11-01T00:00:00Z", "seen_at": "2025-11-01T12:20:00Z"}
@@ -460,7 +460,7 @@ class Rehearsal:
         [stage] = plan["apiStages"]
         methods = {"/v1/profile/{username}/GET": {"rateLimit": 1, "burstLimit": 20}}
         expect(stage["throttle"] == methods, f"the limits of methods are {stage['throttle']}")
-        # The first request for this item.
+        # With a stage cache, even the first response for an item says that it is cached.
         new = self.account.get("/v1/bazaar/history?item_id=REHEARSAL:NEW", self.keys["good"]).json()
         expect(new["meta"]["cached"], "the functions do not expect the stage cache")
 
@@ -468,15 +468,15 @@ class Rehearsal:
         return self.account.client("apigateway").get_stage(restApiId=self.account.outputs()["ApiId"], stageName="live")
 
     def exhaust_page(self):
-        """infra/README.md, Rehearsal, step 4."""
+        """Follows infra/README.md, Rehearsal, step 4."""
         statuses = [self.account.get("/docs").status for _ in range(60)]
-        expect(statuses[0] == 200 and statuses[-1] == 429, f"60 requests to /docs are answered with {statuses}")
+        expect(statuses[0] == 200 and statuses[-1] == 429, f"60 requests to /docs get {statuses}")
         time.sleep(20)
         statuses = [self.account.get("/docs").status for _ in range(2)]
-        expect(statuses == [200, 200], f"20 s later, two requests to /docs are answered with {statuses}")
+        expect(statuses == [200, 200], f"20 s later, two requests to /docs get {statuses}")
 
     def use_restored_tables(self):
-        """infra/README.md, Restore a table."""
+        """Follows infra/README.md, Restore a table."""
         own = self.account.outputs()
         restored_tables = {name: self.restored(own[name]) for name in ("HistoryTable", "AccessTable")}
         ended = self.stack.deploy(**SECOND, **{f"{name}Name": restored for name, restored in restored_tables.items()})
@@ -486,7 +486,7 @@ class Rehearsal:
             environment = function["Environment"]["Variables"]
             tables = {value for variable, value in environment.items() if variable.endswith("_TABLE")}
             expect(tables <= set(restored_tables.values()), f"{name} uses {tables}")
-        # Rows that only the restored table has: an account that exists nowhere else, and its key.
+        # Issues a key to a new account, which only the restored table has.
         operator_of_the_own_tables, self.account.operator = self.account.operator, {}
         only_there = self.issue("restored")
         eventually(lambda: self.status_of("/v1/mayor/history", only_there) == 200, "a key of the restored table is not accepted")
@@ -506,7 +506,7 @@ class Rehearsal:
             self.account.client("dynamodb").delete_table(TableName=restored)
 
     def restored(self, table):
-        """The name of the table that holds what this one holds now, with its settings switched on again."""
+        """Restores the table as it is now, turns its settings on again, and returns the name of the restored table."""
         dynamodb, name = self.account.client("dynamodb"), f"restored-{table}"
         dynamodb.restore_table_to_point_in_time(SourceTableName=table, TargetTableName=name, UseLatestRestorableTime=True)
         dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
@@ -529,13 +529,13 @@ class Rehearsal:
         rows = self.rows()
         self.stack.delete()
         kept = keys | {("table", table) for table in self.tables}
-        # Of a nested stack, MiniStack also deletes the bucket, whose DeletionPolicy tests/tools/sam/template asserts.
+        # MiniStack also deletes the nested bucket, although its DeletionPolicy retains it. tests/tools/sam/template asserts the policy.
         left = self.left_behind()
         expect(left == kept, f"left behind: {sorted(left - kept)}; not kept: {sorted(kept - left)}")
         expect(self.rows() == rows, f"the tables had {rows} rows, and have {self.rows()}")
 
     def delete_tables(self):
-        """infra/README.md, Remove."""
+        """Follows infra/README.md, Remove."""
         dynamodb = self.account.client("dynamodb")
         for table in self.tables:
             try:
@@ -556,24 +556,24 @@ class Rehearsal:
         expect(self.pay("active") == 404, "there is a webhook without payments")
         functions = self.account.client("lambda").list_functions()["Functions"]
         expect(not any("Page" in function["FunctionName"] for function in functions), "there is a function for the pages")
-        # The rights of the operator are for the former tables.
+        # The operator has no rights to the new tables.
         self.account.operator = {}
         expect(self.status_of("/v1/mayor") == 401, "the new stack accepts a key that it does not have")
         self.account.admin("account", "import", "-", given=self.accounts)
         eventually(lambda: self.status_of("/v1/mayor") == 200, "an imported key is not accepted")
 
     def rows(self):
-        """The number of rows in each table."""
+        """Returns the number of rows in each table."""
         return [self.rows_of(table) for table in self.tables]
 
     def rows_of(self, table):
-        """The number of rows in the table."""
+        """Returns the number of rows in the table."""
         scan = self.account.client("dynamodb").get_paginator("scan")
         return sum(page["Count"] for page in scan.paginate(TableName=table, Select="COUNT"))
 
 
 def sample_request(logical_id):
-    """The request of the sample event of a function, path and query."""
+    """Returns the path and query of the function's sample event."""
     words = re.findall("[A-Z][a-z]+", logical_id.removesuffix("Function"))
     event = json.loads((REPOSITORY / "events" / f"{'-'.join(words).lower()}.json").read_text())
     return f"{event['path']}?{urlencode(event['queryStringParameters'] or {})}"

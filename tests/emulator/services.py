@@ -1,4 +1,4 @@
-"""Requests to the services that a check starts."""
+"""Sends requests to the services that a check starts."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ class Response:
         self.body = response.read()
 
     def json(self):
-        """The body."""
+        """Returns the parsed body. Fails if it is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError as error:
@@ -27,7 +27,7 @@ class Response:
 
 
 def request(base, method, path, headers=None, body=None):
-    """The response of the server at `base`. The path is sent unchanged."""
+    """Returns the response of the server at `base`. The path is sent unchanged."""
     connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=60)
     try:
         connection.request(method, path, body, headers or {})

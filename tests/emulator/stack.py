@@ -1,4 +1,4 @@
-"""The stack that the rehearsal deploys, as an operator does it."""
+"""Deploys and removes the stack as an operator does."""
 
 import platform
 import time
@@ -19,7 +19,7 @@ def expect(condition, otherwise):
 
 
 def eventually(look, otherwise):
-    """The first true result of `look`. The limit is for a machine that is busy."""
+    """Waits for a true result of `look`, and returns it. The time limit suits a busy machine."""
     deadline = time.monotonic() + 300
     while not (result := look()):
         expect(time.monotonic() < deadline, otherwise)
@@ -28,12 +28,12 @@ def eventually(look, otherwise):
 
 
 class Stack:
-    """The stack, which does not exist at first."""
+    """The stack. It does not exist until it is created."""
 
     def __init__(self, account):
         self.account = account
         self.formation = account.client("cloudformation")
-        # What `sam build` would leave.
+        # Has the files that `sam build` would write.
         self.built = account.folder / "built"
         self.parameters = {
             "Architecture": {"aarch64": "arm64"}.get(platform.machine(), platform.machine()),
@@ -54,7 +54,7 @@ class Stack:
         self.account.client("s3").upload_file(str(self.built / "packaged.yaml"), BUCKET, "template.yaml")
 
     def deploy(self, **parameters):
-        """How `sam deploy` ends."""
+        """Runs `sam deploy` and returns the completed process."""
         given = [f"{name}={value}" for name, value in {**self.parameters, **parameters}.items()]
         return self.account.sam(
             "deploy", "--template-file", "template.yaml", "--stack-name", STACK, "--s3-bucket", self.account.bucket, "--no-progressbar",
@@ -63,14 +63,14 @@ class Stack:
         )
 
     def create(self, **parameters):
-        """Creates the stack, or fails with the reasons."""
+        """Creates the stack. Fails with the reasons of CloudFormation."""
         ended = self.deploy(**parameters)
         expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.reasons()}")
         expect(self.account.status() == "CREATE_COMPLETE", f"the stack is {self.account.status()}")
         self.account.stage_path = f"/_aws/execute-api/{self.account.outputs()['ApiId']}/live"
 
     def refusal(self, parameters):
-        """Why CloudFormation creates no stack with these parameters. A parameter without a value is not given."""
+        """Returns CloudFormation's reason for refusing these parameters, or nothing if it accepts them. None omits a parameter."""
         given = {name: value for name, value in parameters.items() if value is not None}
         try:
             self.formation.create_stack(
@@ -92,12 +92,12 @@ class Stack:
         return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
 
     def events(self):
-        """What happened to the stack."""
+        """Returns the events of the stack."""
         pages = self.formation.get_paginator("describe_stack_events").paginate(StackName=STACK)
         return [event for page in pages for event in page["StackEvents"]]
 
     def reasons(self):
-        """The reasons of all failures, one in a line."""
+        """Returns the reasons of all failures, one per line."""
         failed = [event for event in self.events() if event["ResourceStatus"].endswith("_FAILED")]
         return "".join(f"\n  {event['LogicalResourceId']}: {event.get('ResourceStatusReason')}" for event in failed)
 
