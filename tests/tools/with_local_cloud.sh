@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts a local cloud, waits until it has recorded a minute of auctions, and runs a command with its address in BASE_URL, that of its
-# DynamoDB in DYNAMODB_URL, that of its Invoke API in LAMBDA_URL, a key in API_KEY, and that of a lapsed account in LAPSED_KEY.
+# Starts a local cloud, waits until it has recorded a minute of auctions, and runs a command with these variables: the cloud's address in
+# BASE_URL, the addresses of its DynamoDB and its Invoke API in DYNAMODB_URL and LAMBDA_URL, a key in API_KEY, and the key of a lapsed account in LAPSED_KEY.
 #
 #     tests/tools/with_local_cloud.sh COMMAND [argument …]
 set -euo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 cargo build --locked --profile test --package local
 output="$(mktemp)"
 log="$(mktemp)"
-# With the default limits, the checks would be throttled.
+# The default limits would throttle the checks.
 target/debug/local --profile test --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 \
     --parameter Payments=stripe --parameter PriceTiers=price_starter=starter,price_pro=pro --port 0 --lambda-port 0 \
     --dynamodb-port 0 >"$output" 2>"$log" &
@@ -21,7 +21,7 @@ finish() {
 }
 trap finish EXIT
 
-# The rest of the line of the cloud's output that begins with this word.
+# Prints the rest of the output line that begins with this word.
 printed() { sed -n "s/^$1 //p" "$output"; }
 until [[ -n "$(printed ready)" ]]; do
     if ! kill -0 "$cloud" 2>/dev/null; then
@@ -37,7 +37,7 @@ LAPSED_KEY="$(printed 'key lapsed')"
 LAMBDA_URL="$(printed lambda)"
 export BASE_URL API_KEY DYNAMODB_URL LAMBDA_URL LAPSED_KEY
 
-# The prices of auctions are an error until the schedule has recorded a minute.
+# Auction prices are an error until the schedule has recorded a minute.
 for second in {1..120}; do
     if curl --silent --fail --output /dev/null --header "X-API-Key: $API_KEY" "$BASE_URL/v1/auctions/prices"; then
         break

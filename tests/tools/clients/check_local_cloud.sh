@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each of them, pays with
-# Stripe's library, and runs the examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3 with venv. It starts a
-# local cloud, unless the variables of with_local_cloud.sh name a running one.
+# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each of them, sends events
+# of payments that Stripe's library signs, and runs the examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3
+# with venv. It starts a local cloud, unless the variables of with_local_cloud.sh name a running one.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 [[ -n "${BASE_URL:-}" ]] || exec tests/tools/with_local_cloud.sh tests/tools/clients/check_local_cloud.sh
@@ -24,7 +24,7 @@ python/bin/pip install --quiet openapi-python-client==0.29.1
 PATH="$PWD/python/bin:$PATH" openapi-python-client generate --path openapi.json --output-path generated --meta none --overwrite --fail-on-warning
 python/bin/python "$here/request.py"
 
-# The notebook reads the candles of past hours, which the local cloud has after a while.
+# The notebook reads candles of past hours. The local cloud generates them first.
 yesterday="$(date --utc --date yesterday +%FT00:00:00Z)"
 curl --silent --fail --output /dev/null --retry 300 --retry-delay 1 --retry-all-errors --header "X-API-Key: $API_KEY" \
     "$BASE_URL/v1/bazaar/candles/all?interval=1d&opened_at=$yesterday"

@@ -13,7 +13,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 SERVER = str(Path(sys.argv[1], "mcp_server.py"))
-# Each tool with the arguments of a call, and a field of its result.
+# For each tool: the arguments of a call, and a field of the result.
 CALLS = {
     "search_items": ({"name": "golden dragon"}, "items"),
     "prices": ({"id": "INK_SACK:3"}, "bazaar"),
@@ -37,7 +37,7 @@ async def main():
         for id, words in {"no such id": "responded 400", "NO_SUCH_ID": "search_items"}.items():
             refused = await client.call_tool("prices", {"id": id})
             assert refused.is_error and words in refused.content[0].text, refused.content
-    # An unusual key and address are no part of an error.
+    # An error contains no part of an unusual key or address.
     environment |= {"API_KEY": "secret_key\r", "BASE_URL": "http://127.0.0.1:1/"}
     async with Client(StdioServerParameters(command=sys.executable, args=[SERVER], env=environment)) as client:
         failed = await client.call_tool("fire_sales", {})

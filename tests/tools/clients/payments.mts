@@ -1,5 +1,5 @@
-// Buys, renews and cancels subscriptions with events that Stripe's own library signs, and reads what the accounts become. The compiler
-// checks the events against the library's types.
+// Buys, renews and cancels subscriptions with events that Stripe's own library signs, and checks the resulting accounts. The compiler checks
+// the events against the library's types.
 
 import assert from "node:assert/strict";
 import Stripe from "stripe";
@@ -23,7 +23,7 @@ type Invoice = Pick<Stripe.Invoice, "customer"> & {
     lines: { data: Line[] };
 };
 
-// Months of thirty days; month 0 began two months ago.
+// Months have thirty days. Month 0 began two months ago.
 const month = (number: number) => NOW + (number - 2) * 30 * DAY;
 const paid = (number: number) => month(number + 1) + 3 * DAY;
 
@@ -67,7 +67,7 @@ async function send(sent: Event): Promise<Outcome> {
     return body.data;
 }
 
-/** Sends the event, which must have this outcome twice, and returns the account. */
+/** Sends the event twice, each time with this outcome, and returns the account. The second event must not change it. */
 async function twice(outcome: Outcome, sent: Event, name: string) {
     assert.equal(await send(sent), outcome, sent.type);
     const first = await account(name);
@@ -76,7 +76,7 @@ async function twice(outcome: Outcome, sent: Event, name: string) {
     return first;
 }
 
-/** Tier, status, and the last second that is paid. */
+/** The account's tier, status and end of the paid time. `undefined` if there is no account. */
 async function account(name: string) {
     const response = await fetch(DYNAMODB_URL, {
         method: "POST",
@@ -93,7 +93,7 @@ async function account(name: string) {
     return row && [row.tier.S, row.status.S, Number(row.paid_until.N)];
 }
 
-// One customer, from the first payment to the end. Each event happens a second after the one before.
+// The events of one customer, from the first payment to the end. Each event is a second after the previous one.
 const life = (customer: string): [Outcome, Event, unknown][] => {
     let created = NOW - 100;
     const updated = (changes: Partial<Subscription>, price: string, period: number) =>
@@ -104,19 +104,19 @@ const life = (customer: string): [Outcome, Event, unknown][] => {
         ["ignored", event("customer.subscription.created", created, subscription(customer, "price_starter", 1, first)), undefined],
         ["applied", updated({}, "price_starter", 1), ["starter", "active", paid(1)]],
         ["applied", invoiced([["price_starter", 900, 1]]), ["starter", "active", paid(1)]],
-        // An upgrade gives back the rest of the old price.
+        // An upgrade refunds the rest of the old price.
         ["applied", updated({}, "price_pro", 1), ["pro", "active", paid(1)]],
         ["applied", invoiced([["price_starter", -450, 1], ["price_pro", 1_450, 1]]), ["pro", "active", paid(1)]],
         ["applied", updated({}, "price_pro", 2), ["pro", "active", paid(2)]],
         ["applied", invoiced([["price_pro", 2_900, 2]]), ["pro", "active", paid(2)]],
-        // A renewal whose payment fails leaves what is paid.
+        // A renewal whose payment fails ends at the paid time, and later suspends the account.
         ["applied", updated({}, "price_pro", 3), ["pro", "active", paid(3)]],
         ["applied", updated({ status: "past_due" }, "price_pro", 3), ["pro", "active", paid(2)]],
         ["applied", updated({ status: "unpaid" }, "price_pro", 3), ["pro", "suspended", month(3)]],
-        // An old invoice that is paid late.
+        // A late payment of an old invoice.
         ["ignored", invoiced([["price_pro", 2_900, 0]]), ["pro", "suspended", month(3)]],
         ["applied", invoiced([["price_pro", 2_900, 3]]), ["pro", "active", paid(3)]],
-        // A cancelled subscription has no grace.
+        // A cancelled subscription has no grace time.
         ["applied", updated({ cancel_at: month(4), cancel_at_period_end: true }, "price_pro", 3), ["pro", "active", month(4)]],
         [
             "applied",
@@ -134,7 +134,7 @@ for (const [outcome, sent] of [newest!, ...older]) {
     assert.deepEqual(await twice(expected, sent, "cus_Backwards"), ["pro", "active", month(4)]);
 }
 
-// A refund is a cancellation at once. A dispute suspends.
+// A refund cancels at once. A dispute suspends the account.
 const bought = (customer: string) => event("customer.subscription.created", NOW - 9, subscription(customer, "price_pro", 2));
 const ended = { status: "canceled", ended_at: NOW - 5 } as const;
 const deleted = (customer: string, changes: Partial<Subscription>) =>
@@ -145,7 +145,7 @@ assert.deepEqual(await twice("applied", deleted("cus_Refunded", {}), "cus_Refund
 const disputed = deleted("cus_Disputed", { cancellation_details: { reason: "payment_disputed" } });
 assert.deepEqual(await twice("applied", disputed, "cus_Disputed"), ["pro", "suspended", month(2)]);
 
-// Nothing follows from a price or a name that is unknown, or an invoice without a subscription.
+// Events with an unknown price, an invalid account name, or an invoice without a subscription are ignored.
 for (const sent of [
     event("customer.subscription.created", NOW, subscription("cus_Nobody", "price_other", 2)),
     event("customer.subscription.created", NOW, subscription("cus_Nobody", "price_pro", 2, { metadata: { account: "#" } })),
@@ -154,7 +154,8 @@ for (const sent of [
     assert.equal(await twice("ignored", sent, "cus_Nobody"), undefined);
 }
 
-// A signature is refused if it is missing, late, or made of another body or with another secret. While a secret is rotated, there are two.
+// A signature is refused if it is missing, late, or for another body or another secret. During a rotation of the secret, there are two
+// signatures.
 const payload = JSON.stringify(bought("cus_Signed"));
 const large = JSON.stringify({ ...bought("cus_Signed"), padding: "x".repeat(256 * 1_024) });
 for (const [body, header] of [
@@ -175,7 +176,7 @@ const [time, own] = signed(payload).split(",");
 assert.equal((await post(payload, `${time},${other},${own}`)).status, 200);
 assert.deepEqual(await account("cus_Signed"), ["pro", "active", paid(2)]);
 
-// The account that the metadata name has access from now on.
+// The account that the metadata names now has access.
 const metadata = { account: "local-lapsed" };
 assert.equal(await send(event("invoice.paid", NOW + 60, invoice("cus_Any", [["price_pro", 2_900, 2]], metadata))), "applied");
 const { status } = await fetch(`${BASE_URL}/v1/mayor`, { headers: { "X-API-Key": LAPSED_KEY! } });

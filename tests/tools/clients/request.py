@@ -1,4 +1,4 @@
-"""Sends a request with the client for Python, which openapi-python-client has generated in the current folder."""
+"""Sends a request with the Python client, which openapi-python-client has generated in the current folder."""
 
 import os
 import sys

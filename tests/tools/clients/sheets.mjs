@@ -10,7 +10,7 @@ import { runInNewContext } from "node:vm";
 let prices;
 const range = { getValues: () => [["INK_SACK:3"], ["GOLDEN_DRAGON;4"]], setValues: (values) => (prices = values) };
 const sheet = { getLastRow: () => 3, getRange: () => range };
-// Requests of Apps Script are synchronous, and those of Node.js are not.
+// Requests in Apps Script are synchronous, but requests in Node.js are not.
 function fetch(url, { headers }) {
   const body = execFileSync("curl", ["--silent", "--globoff", "--header", `X-API-Key: ${headers["X-API-Key"]}`, url], { encoding: "utf8" });
   return { getContentText: () => body };
@@ -20,6 +20,6 @@ runInNewContext(readFileSync(process.argv[2], "utf8") + "\nrefreshPrices();", {
   SpreadsheetApp: { getActiveSpreadsheet: () => ({ getSheetByName: () => sheet }) },
   UrlFetchApp: { fetch },
 });
-// These arrays are of another context, so they are equal to others only as text.
+// These arrays come from another context, so they can be compared only as text.
 const filled = JSON.stringify(prices.map((cells) => cells.map((cell) => cell > 0)));
 assert.equal(filled, JSON.stringify([[true, true, false], [false, false, true]]));

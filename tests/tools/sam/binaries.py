@@ -1,30 +1,30 @@
 #!/usr/bin/env python3
-"""Checks the binaries of `sam build`: each runs on Amazon Linux 2023 and is within its size limit."""
+"""Checks that each binary of `sam build` runs on Amazon Linux 2023 and is within its size limit."""
 
 import re
 import sys
 
 from functions import functions
 
-# The version in Amazon Linux 2023, on which `provided.al2023` is based.
+# The version of Amazon Linux 2023, the base of `provided.al2023`.
 NEWEST_GLIBC = (2, 34)
-# In bytes, stripped. Larger binaries start more slowly. Functions with a table link the AWS SDK.
+# The limits of stripped binaries in bytes. Larger binaries start more slowly. Functions with a table link the AWS SDK.
 LARGEST = 4_000_000
 LARGEST_WITH_TABLE = 7_000_000
-# Recorders start in the background, so no caller waits for these.
+# Recorders run in the background, so no client waits for their start.
 LARGEST_WITH_FILES = 9_000_000
-# It embeds the pages and their files, 5 MB of them the script of the API reference.
+# `page` embeds the pages and their files. The script of the API reference alone has 5 MB.
 LARGEST_WITH_PAGES = 9_000_000
 
 
 def needed_glibc(program):
-    """The newest version of glibc among the symbols of the program."""
+    """Returns the newest version of glibc among the symbols of the program."""
     versions = re.findall(rb"GLIBC_(\d+)\.(\d+)", program)
     return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
 
 
 def largest_size(function):
-    """How many bytes the program of the function may have."""
+    """Returns the size limit of the function's program, in bytes."""
     if function.binary == "page":
         return LARGEST_WITH_PAGES
     if function.writes_files:

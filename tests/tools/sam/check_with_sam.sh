@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Checks the template as SAM does, builds the functions with SAM, and runs some of them in SAM's containers.
+# Checks the template with SAM's tools, builds the functions with SAM, and runs some functions in SAM's containers.
 #
 #   tests/tools/sam/check_with_sam.sh           everything
 #   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
-#     install      nothing but the installation, for other checks that need SAM
+#     install      only the installation, for other checks that need SAM
 #     template     sam validate, cfn-lint, the SAM translator, and assertions on its output
 #     programs     the programs of all functions, in parallel and with the options of sam build, which then finds them up to date
-#     build        programs and sam build, then the sizes of the binaries and the glibc that they need
+#     build        programs and sam build, then the sizes of the binaries and their version of glibc
 #     containers   three functions under sam local invoke, and three requests to sam local start-api
 #
 # It needs Linux, Rust, a C compiler and Python 3.10 or newer, and installs SAM and cargo-lambda from PyPI into target/sam.
 #
-# Containers need a Docker engine. As root on Debian the script starts its own in separate namespaces and ends it when it
-# exits; missing packages are installed from Debian. Otherwise it uses the running engine. Without one it skips the part and
-# exits with 77 once the other parts have passed.
+# Containers need a Docker engine. As root on Debian, the script installs missing packages from Debian, and starts its own
+# engine in separate namespaces, which ends with the script. Otherwise it uses the running engine. Without an engine, it skips
+# the part, and exits with 77 after the other parts have passed.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 here=tests/tools/sam
@@ -52,7 +52,7 @@ end() {
 trap end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-# Runs a command that a signal to this script ends.
+# Runs a command, which also ends if this script gets a signal.
 run() {
     "$@" &
     child=$!
@@ -99,7 +99,7 @@ install_sam() {
 engine_packages=(docker.io:dockerd containerd:containerd runc:runc tini:tini iptables:iptables
     busybox-static:/bin/busybox iproute2:ip)
 
-# Whether this script can start its own engine. Installs missing packages.
+# Succeeds if this script can start its own engine. Installs missing packages.
 have_own_engine() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && command -v unshare >/dev/null || return 1
     local missing=() package
@@ -109,7 +109,7 @@ have_own_engine() {
     [ ${#missing[@]} -gt 0 ] || return 0
     # With systemd, Debian's package would start an engine that keeps running.
     if [ -d /run/systemd/system ]; then
-        echo "no own engine: with systemd, installing ${missing[*]} would start services that keep running"
+        echo "cannot start an engine: with systemd, installing ${missing[*]} would start services that keep running"
         return 1
     fi
     step "installing from Debian: ${missing[*]}"
@@ -140,7 +140,7 @@ if is_selected template; then
         sam validate --lint --template-file "$template"
     done
     cfn-lint template.yaml infra/*.yaml
-    # A region without budgets.
+    # This region has no budgets.
     cfn-lint --regions eu-central-2 --template template.yaml
     step "template: the SAM translator, and assertions on its output"
     python $here/template/assertions.py template.yaml
@@ -149,7 +149,7 @@ fi
 if is_selected programs || is_selected build; then
     step "programs"
     export CARGO_LAMBDA_COMPILER=cargo
-    # SAM builds one function after the other, each on one core.
+    # Builds all programs in parallel. SAM would build one function after the other, each on one core.
     while read -ra binaries; do
         cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
     done < <(python $here/functions.py)
@@ -163,8 +163,8 @@ if is_selected build; then
 fi
 
 if is_selected containers; then
-    [ -f .aws-sam/build/template.yaml ] || fail "nothing is built: run $here/check_with_sam.sh build first"
-    step "building the simulator, which is the upstream"
+    [ -f .aws-sam/build/template.yaml ] || fail "the functions are not built: run $here/check_with_sam.sh build first"
+    step "building the simulator, the upstream"
     cargo build --locked --profile test --package simulator
     step "sam local invoke, sam local start-api"
     if have_own_engine; then

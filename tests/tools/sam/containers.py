@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs built functions in containers, with `sam local invoke` and `sam local start-api`, as events/README.md says.
+"""Runs built functions in containers with `sam local invoke` and `sam local start-api`, as in events/README.md.
 
     python containers.py CONFIGURATION [--own-engine]
 """
@@ -19,9 +19,9 @@ from functions import functions
 from processes import REPOSITORY, TARGET, Failure, Process, end_politely_when_asked, free_port
 
 SAM = pathlib.Path(sys.executable).parent / "sam"
-# The functions that get the sample events of their names: one without a provider, one with it, and one with its key.
+# The functions to invoke with their sample events. The first needs no provider, the second the provider, the third also its key.
 INVOKED = {"IndexFunction": "index", "MayorFunction": "mayor", "ProfileFunction": "profile"}
-# The status and the beginning of the body of each path.
+# For each path: the status and the beginning of the body.
 REQUESTS = {
     "/v1/mayor": (200, '{"success":true,'),
     "/docs": (200, "<!doctype html>"),
@@ -30,7 +30,7 @@ REQUESTS = {
 
 
 def attempted(attempt):
-    """The first result of three attempts: on a busy machine, SAM's emulator may start a function before it listens itself."""
+    """Returns the first result of up to three attempts. On a busy machine, SAM's emulator may start a function before it listens."""
     for number in range(3):
         try:
             return attempt()
@@ -47,9 +47,9 @@ def invoke(logical_id, event, options, environment):
         response = json.loads(ended.stdout.strip().splitlines()[-1])
         is_success = response["statusCode"] == 200 and json.loads(response["body"])["success"]
     except (IndexError, KeyError, ValueError) as error:
-        raise Failure(f"{logical_id} sends no response ({error!r}): {ended.stdout[-600:]}\n{ended.stderr[-4000:]}") from error
+        raise Failure(f"{logical_id} has sent no response ({error!r}): {ended.stdout[-600:]}\n{ended.stderr[-4000:]}") from error
     if not is_success:
-        raise Failure(f"{logical_id} fails: {ended.stdout[-600:]}\n{ended.stderr[-4000:]}")
+        raise Failure(f"{logical_id} has failed: {ended.stdout[-600:]}\n{ended.stderr[-4000:]}")
     print(f"ok      sam local invoke {logical_id} -e events/{event}.json", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The Docker engine, and the image that functions run in."""
+"""Starts a Docker engine, and builds the image in which functions run."""
 
 import contextlib
 import io
@@ -14,18 +14,18 @@ import docker
 
 from processes import Process
 
-# The engine's own network. It is in a separate network namespace, so it cannot collide with another.
+# The engine's network. Its network namespace is separate, so it cannot collide with another network.
 BRIDGE = "172.31.255.1/24"
-# From a Debian package. It is statically linked, so it runs in an image without libraries.
+# The shell of the image, from a Debian package. It is statically linked, so it needs no libraries.
 BUSYBOX = "/bin/busybox"
 IMAGE = "game-data-query-service-test"
 
 
 @contextlib.contextmanager
 def own_engine():
-    """An engine that ends with the block. It requires root in separate namespaces, which `check_with_sam.sh` creates."""
+    """Starts an engine, which ends with the block. Needs root in separate namespaces, which `check_with_sam.sh` creates."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    # A short path, because the path of a socket must be short.
+    # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="sam-engine-") as folder:
         folder = pathlib.Path(folder)
         address = f"unix://{folder}/docker.sock"
@@ -38,34 +38,34 @@ def own_engine():
 
 
 def is_running():
-    """Whether the engine of DOCKER_HOST, or else of this machine, is running."""
+    """Returns whether the engine of DOCKER_HOST, or of this machine by default, is running."""
     with contextlib.suppress(docker.errors.DockerException, OSError), contextlib.closing(docker.from_env(timeout=5)) as client:
         return client.ping()
 
 
 def bridge_address():
-    """The address of this machine in the network of the containers."""
+    """Returns the address of this machine in the containers' network."""
     with contextlib.closing(docker.from_env()) as client:
         [network, *_] = client.networks.get("bridge").attrs["IPAM"]["Config"]
-    # Not every engine reports it. Then it is the first address.
+    # Some engines do not report the address. It is the first one of the subnet then.
     return network.get("Gateway") or str(next(ipaddress.ip_network(network["Subnet"]).hosts()))
 
 
 @contextlib.contextmanager
 def image(programs):
-    """The name of an image with the libraries that the programs link. It is removed after the block."""
+    """Builds an image with the libraries that the programs link, and yields its name. The image is removed after the block."""
     with contextlib.closing(docker.from_env(timeout=120)) as client:
         client.api.import_image_from_data(root_file_system(programs), repository=IMAGE, tag="latest")
         try:
             yield f"{IMAGE}:latest"
         finally:
-            # SAM builds an image with its emulator on top.
+            # Also removes the image that SAM builds on top, with its emulator.
             for built in client.images.list(IMAGE):
                 client.images.remove(built.id, force=True)
 
 
 def root_file_system(programs):
-    """A tar archive: a shell, which SAM needs to build its image, and the libraries that the programs link."""
+    """Returns a tar archive with a shell, which SAM needs to build its image, and the libraries that the programs link."""
     listed = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=True).stdout
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
@@ -78,6 +78,6 @@ def root_file_system(programs):
         temporary.type, temporary.mode = tarfile.DIRTYPE, 0o1777
         tar.addfile(temporary)
         for library in sorted(set(re.findall(r"(/\S+) \(0x", listed))):
-            # Under the name that the loader looks for, even if it is a link.
+            # The loader looks for this name, even if it is a link.
             tar.add(os.path.realpath(library), library.lstrip("/"))
     return archive.getvalue()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The functions as SAM reads them from a template. Prints the names of their binaries: those of a line can be built together."""
+"""Reads the functions of a template with SAM. As a program, prints groups of binaries to build together, one group per line."""
 
 import dataclasses
 import pathlib
@@ -9,7 +9,7 @@ from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
 
 from processes import REPOSITORY
 
-# Where `sam build` puts the template and the functions.
+# The template that `sam build` writes, beside the functions.
 BUILT = REPOSITORY / ".aws-sam" / "build" / "template.yaml"
 
 
@@ -19,14 +19,14 @@ class Function:
 
     binary: str
     program: pathlib.Path
-    # Whether it uses DynamoDB, and so links the AWS SDK.
+    # Whether the function uses DynamoDB, and therefore links the AWS SDK.
     has_table: bool
-    # Whether it writes the public files, and so links the client of S3 too.
+    # Whether the function writes public files, and therefore links the S3 client.
     writes_files: bool
 
 
 def functions(template=BUILT):
-    """The functions of a template, with the default parameters."""
+    """Yields the functions of a template with its default parameters."""
     stacks, _ = SamLocalStackProvider.get_stacks(str(template))
     for function in SamFunctionProvider(stacks).get_all():
         variables = (function.environment or {}).get("Variables", {})
@@ -40,7 +40,7 @@ def functions(template=BUILT):
 
 if __name__ == "__main__":
     found = list(functions(REPOSITORY / "template.yaml"))
-    # Those that write files link crc-fast, which is a C library too, so what it uses is built without link-time optimisation.
-    # Beside them, the others would get that as well, and SAM, which builds one function at a time, would build them again.
+    # Functions that write files link crc-fast. It is also a C library, so Cargo builds its dependencies without link-time optimisation. In
+    # the same group, the other functions would also use these builds, and SAM, which builds one function at a time, would build again.
     for group in (True, False):
         print(" ".join(sorted(function.binary for function in found if function.writes_files == group)))

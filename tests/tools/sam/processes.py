@@ -1,4 +1,4 @@
-"""Processes that a check starts. Their output goes to a file, every wait has a timeout, and they end with the check."""
+"""Starts the processes of a check. Their output goes to files, every wait has a timeout, and they end with the check."""
 
 import contextlib
 import os
@@ -11,12 +11,12 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-# The output of the processes.
+# The folder for the output of the processes.
 LOGS = TARGET / "sam" / "logs"
 
 
 class Failure(Exception):
-    """A check cannot run or has failed. The message is for the operator."""
+    """A check cannot run or has failed. The message is for the developer."""
 
 
 def end_politely_when_asked():
@@ -25,7 +25,7 @@ def end_politely_when_asked():
 
 
 def free_port():
-    """A port of the loopback address that is free at this moment."""
+    """Returns a port of the loopback address that is free at the moment."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
@@ -46,7 +46,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A process group of its own, so that all of it can be ended.
+                # Starts a process group, so that all child processes can be ended.
                 start_new_session=True,
             )
 
@@ -54,7 +54,7 @@ class Process:
         return self
 
     def __exit__(self, *_):
-        """Sends SIGTERM, and then SIGKILL to what is left, such as children that it has left behind."""
+        """Sends SIGTERM to the process group, then SIGKILL to the remaining processes, such as orphaned children."""
         for kind in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.child.pid, kind)
@@ -62,7 +62,7 @@ class Process:
                 self.child.wait(20)
 
     def wait_until(self, is_ready, seconds, what):
-        """Returns once `is_ready` returns true. Fails if the process ends or the time runs out before."""
+        """Waits until `is_ready` returns true. Fails if the process ends or the time runs out first."""
         deadline = time.monotonic() + seconds
         while not is_ready():
             if self.child.poll() is not None or time.monotonic() > deadline:
@@ -71,7 +71,7 @@ class Process:
             time.sleep(0.05)
 
     def wait_for_port(self, port, seconds, host="127.0.0.1"):
-        """Returns once the port accepts connections."""
+        """Waits until the port accepts connections."""
 
         def is_listening():
             with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sends a local cloud requests that the OpenAPI document allows and requests that it forbids, and checks every response
-# against the document. It needs Python 3 with venv. It starts a local cloud, unless BASE_URL and API_KEY name a running one.
+# Sends a local cloud valid and invalid requests by the OpenAPI document, and checks every response against the document. It
+# needs Python 3 with venv. It starts a local cloud, unless BASE_URL and API_KEY name a running one.
 #
 #     tests/tools/schemathesis/check_local_cloud.sh [generated requests for each route, by default 60]
 set -euo pipefail
@@ -12,7 +12,7 @@ python3 -m venv "$checks"
 "$checks/bin/pip" install --quiet --requirement tests/tools/schemathesis/requirements.txt
 "$checks/bin/openapi-spec-validator" functions/index/openapi.json
 
-# schemathesis writes to the folder that it runs in. One check is excluded: methods other than GET are 404, not 405.
+# schemathesis writes to the current folder. One check is excluded, because methods other than GET are 404 instead of 405.
 run_schemathesis() {
     bin/schemathesis run "$@" --url "$BASE_URL" --header "X-API-Key: $API_KEY" \
         --checks all --exclude-checks unsupported_method --seed 1 --generation-database none \
@@ -21,7 +21,7 @@ run_schemathesis() {
 description="$PWD/functions/index/openapi.json"
 export SCHEMATHESIS_HOOKS="$PWD/tests/tools/schemathesis/hooks.py"
 cd "$checks"
-# schemathesis sends no request to the URL of the document. The second run, with the document in a file, includes it. That
-# run has only this route: otherwise schemathesis would take names of players from the response.
+# schemathesis sends no request to the URL of the document. So the second run reads the document from a file, and requests only
+# that URL. With other routes, schemathesis would take player names from the response.
 run_schemathesis "$BASE_URL/openapi.json" --max-examples "${1:-60}"
 run_schemathesis "$description" --max-examples 10 --include-path /openapi.json

@@ -1,4 +1,4 @@
-"""Changes or excludes requests whose response OpenAPI cannot describe: a parameter that depends on another."""
+"""Changes or excludes requests that OpenAPI cannot describe, because a parameter depends on another one."""
 
 import re
 
@@ -18,7 +18,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Excludes requests to the bazaar that the document does not describe."""
+    """Excludes requests to the bazaar whose validity depends on the mode."""
     if case.operation.path != "/v1/bazaar":
         return True
     query = case.query or {}
@@ -26,7 +26,7 @@ def filter_case(context, case):
     for name, (modes, is_required) in READ_BY.items():
         if mode in modes and is_required and not last(query.get(name)):
             return False
-        # In other modes it is ignored, so an invalid value is not an error.
+        # In other modes, the parameter is ignored, so an invalid value is not an error.
         if mode not in modes and name in query and not is_generated(case):
             return False
     return True
@@ -34,7 +34,8 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """Removes what the mode of the bazaar ignores, and makes times the start of an interval: excluding these requests would leave too few."""
+    """Removes parameters that the mode of the bazaar ignores, and changes times to the start of an interval. Too few requests would be left
+    if these were excluded."""
     if case.operation.path == "/v1/bazaar/candles/all" and case.query:
         opened_at = case.query.get("opened_at")
         if isinstance(opened_at, str) and TIME.fullmatch(opened_at):
@@ -48,11 +49,11 @@ def map_case(context, case):
 
 
 def is_generated(case):
-    """Whether all of the request is generated, and meant to be valid."""
+    """Returns whether the whole request is generated and meant to be valid."""
     meta = case.meta
     return meta is not None and meta.phase.name == "fuzzing" and meta.generation.mode == GenerationMode.POSITIVE
 
 
 def last(value):
-    """The value of a parameter, the last one if it repeats."""
+    """Returns the value of a parameter, or the last value if it repeats."""
     return value[-1] if isinstance(value, list) and value else value

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the libraries that are checked in with the packages that their authors publish.
+"""Compares the checked-in libraries with the packages that their authors publish.
 
 The README of each folder lists its files. The script downloads the packages from the npm registry, compares their integrity
 with the README, and the files byte by byte.
@@ -26,7 +26,7 @@ ATTEMPTS = 3
 
 
 def download(package, version):
-    """Returns the package as it is published."""
+    """Downloads the published package."""
     url = f"{REGISTRY}/{package}/-/{package}-{version}.tgz"
     for attempt in range(1, ATTEMPTS + 1):
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Assertions on the template as the SAM translator leaves it for CloudFormation: rights, protection, names, and what neither the local
-cloud nor the emulator of AWS does. tests/service compares routes, keys, caches and limits with the table of routes and the pages.
+"""Asserts properties of the template after SAM's translation: rights, protection, names, and settings that neither the local cloud nor the
+emulator of AWS has. tests/service compares routes, keys, caches and limits with the table of routes and the pages.
 
     python assertions.py template.yaml
 """
@@ -12,10 +12,10 @@ import unittest
 
 from deployed import ACCOUNT, BUDGET, FILES, FIREWALL, FUNCTIONS, MONITORING, NOTHING, RESOURCES, SOURCE
 from deployed import attribute, either, of_type, reference, text_with
-from monitoring import Monitoring  # noqa: F401 (unittest runs it, too)
+from monitoring import Monitoring  # noqa: F401 (unittest also runs it)
 
 CODES = {400: "BAD_REQUEST", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 429: "RATE_LIMITED", 500: "INTERNAL_ERROR"}
-# Variables that AWS documents, and those of the authorizer. One that does not exist leaves its field empty without an error.
+# Variables of AWS and of the authorizer. An unknown variable would leave its field empty without an error.
 LOGGED = {
     "requestTimeEpoch", "requestId", "identity.sourceIp", "httpMethod", "resourcePath", "status", "responseLength", "responseLatency",
     "integrationLatency", "identity.apiKeyId", "error.responseType", "integration.requestId", "authorizer.requestId", "authorizer.latency",
@@ -25,18 +25,18 @@ BUCKET = "arn:${AWS::Partition}:s3:::${Files.Outputs.Bucket}"
 
 
 def files(*names):
-    """The rights of a recorder that writes these public files. Without the right to list, a missing file is a 403."""
+    """Returns the rights of a recorder that writes these public files. Without the right to list, a missing file would be a 403."""
     return {BUCKET: {"s3:ListBucket"}} | {f"{BUCKET}/{name}": {"s3:GetObject", "s3:PutObject"} for name in names}
 
 
-# Every recorder reads and writes the heartbeat of its feed. The mayor's own row needs nothing more.
+# Every recorder reads and writes the heartbeat of its feed. The rows of mayors need no further rights.
 HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 READS = {"History": {"dynamodb:Query"}}
 READS_BATCHES = {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}}
 WRITES_BATCHES = {"History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"}}
 KEEPS_EVENTS = {"DeadLetters": {"sqs:SendMessage"}}
 API_GATEWAY = "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
-# The keys of API Gateway, and the plans of this stack.
+# Includes all keys of API Gateway, but only the plans of this stack.
 MANAGES_KEYS = {
     "Access": {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"},
     "Access/index/by-account": {"dynamodb:Query"},
@@ -48,9 +48,9 @@ MANAGES_KEYS = {
     for plan in ("Starter", "Pro")
     for suffix, method in (("", "POST"), ("/*", "DELETE"))
 }
-# A reference would be a circle.
+# The payments function knows the accounts function by name, because a reference would be a circle.
 ACCOUNTS = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-accounts"
-# The rights of functions that do more than query History: actions by resource.
+# The actions by resource of functions that do more than query History.
 RIGHTS = {
     "accounts": MANAGES_KEYS | {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
@@ -68,8 +68,8 @@ RIGHTS = {
 WRITES_LOG = {"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": attribute("FunctionLog", "Arn")}
 # These actions support no narrower resource.
 WRITES_TRACES = {"Effect": "Allow", "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "Resource": "*"}
-# The time of an event is a whole minute, under which its run files what it fetches. Candles are built two minutes after an interval, when
-# its last minute is recorded.
+# The time of an event is a whole minute, and its run stores the data under that minute. Candles are built two minutes after an interval,
+# when its last minute is recorded.
 SCHEDULES = {
     "record-auctions": "cron(* * * * ? *)",
     "record-bazaar": "cron(* * * * ? *)",
@@ -82,7 +82,7 @@ STAGE = RESOURCES["ApiStage"]["Properties"]
 
 
 def arn(name):
-    """The ARN of a resource of the stack. For a table and its index, the operator may name another one."""
+    """Returns the ARN of a resource of the stack. The operator may replace a table, which also changes the ARN of its index."""
     own = attribute(name, "Arn")
     table, slash, index = name.partition("/")
     if table in ("History", "Access"):
@@ -99,7 +99,7 @@ class Api(unittest.TestCase):
         for setting in STAGE["MethodSettings"]:
             condition, setting, _ = setting.get("Fn::If", [None, setting, NOTHING])
             path = setting["ResourcePath"].replace("~1", "/").replace("//", "/")
-            # An entry inherits nothing, and each property is a patch of the stage, so there are no others.
+            # An entry inherits no values, and each property is a patch of the stage, so entries have exactly these properties.
             properties = {"ResourcePath", "HttpMethod", "CachingEnabled", "ThrottlingRateLimit", "ThrottlingBurstLimit"}
             self.assertEqual(set(setting) - {"CacheTtlInSeconds"}, properties, path)
             if path != "/*":
@@ -112,14 +112,14 @@ class Api(unittest.TestCase):
         self.assertEqual(limited, keyed)
 
     def test_the_stage_is_the_only_one_and_follows_the_parameters(self):
-        # Without OpenApiVersion, SAM adds a stage named Stage, without limits and without a log.
+        # Without OpenApiVersion, SAM adds a stage named Stage, which has no limits and no log.
         self.assertEqual(set(of_type("AWS::ApiGateway::Stage")), {"ApiStage"})
         for deployment in of_type("AWS::ApiGateway::Deployment").values():
             self.assertNotIn("StageName", deployment["Properties"])
         self.assertIs(SOURCE["Resources"]["Api"]["Properties"]["AlwaysDeploy"], True)
         # If the property were absent instead of false, the cache could stay on without its keys.
         self.assertEqual(STAGE["CacheClusterEnabled"], either("CacheIsOn", True, False))
-        # Behind a domain, the generated address would bypass what an operator puts in front of the domain.
+        # With a domain, the generated address is off: it would bypass a firewall or CDN in front of the domain.
         endpoint = {"disableExecuteApiEndpoint": either("HasDomain", True, False)}
         self.assertEqual(API["x-amazon-apigateway-endpoint-configuration"], endpoint)
         # API Gateway changes one plan at a time.
@@ -132,7 +132,7 @@ class Api(unittest.TestCase):
 
     def test_every_response_of_the_gateway_is_an_error_of_the_contract(self):
         for kind, response in API["x-amazon-apigateway-gateway-responses"].items():
-            # A status would replace that of every type that AWS may add.
+            # A status here would replace the statuses of all types that AWS may add.
             status = 400 if kind == "DEFAULT_4XX" else int(response["statusCode"])
             self.assertEqual("statusCode" in response, kind != "DEFAULT_4XX", kind)
             [body] = response["responseTemplates"].values()
@@ -195,7 +195,7 @@ class Rights(unittest.TestCase):
         distribution = "arn:${AWS::Partition}:cloudfront::${AWS::AccountId}:distribution/${Distribution}"
         self.assertEqual(allowed["Condition"], {"StringEquals": {"AWS:SourceArn": text_with(distribution)}})
         self.assertEqual(resources["AccessControl"]["Properties"]["OriginAccessControlConfig"]["SigningBehavior"], "always")
-        # A request for the root must not list the bucket, and no query of a client reaches it past the cache.
+        # A request for the root must not list the bucket, and queries must not bypass the cache.
         self.assertTrue(resources["Distribution"]["Properties"]["DistributionConfig"]["DefaultRootObject"])
         key = resources["CachePolicy"]["Properties"]["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"]
         self.assertEqual(key["QueryStringsConfig"], {"QueryStringBehavior": "none"})
@@ -220,18 +220,18 @@ class Protection(unittest.TestCase):
         tables = of_type("AWS::DynamoDB::Table")
         for name, kept in (tables | of_type("AWS::S3::Bucket", FILES["Resources"])).items():
             self.assertEqual((kept["DeletionPolicy"], kept["UpdateReplacePolicy"]), ("RetainExceptOnCreate", "Retain"), name)
-            # No value of a parameter removes it.
+            # No parameter may remove the resource.
             self.assertNotIn("Condition", kept, name)
         for name, table in tables.items():
             properties = table["Properties"]
             self.assertIs(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], True, name)
             self.assertEqual(properties["DeletionProtectionEnabled"], either("TablesAreProtected", True, False), name)
-        # API Gateway keeps the ARN of a deleted role, and then no API of the region can write its log.
+        # API Gateway would keep the ARN of a deleted role, and no API of the region could write its log.
         for name in ("LogRole", "LogSettings"):
             kept = ACCOUNT["Resources"][name]
             self.assertEqual((kept["DeletionPolicy"], kept["UpdateReplacePolicy"]), ("Retain", "Retain"), name)
         self.assertIn("'apigateway.amazonaws.com'", str(ACCOUNT["Resources"]["LogRole"]["Properties"]["AssumeRolePolicyDocument"]))
-        # In an AWS account without any resource of API Gateway, the settings cannot be created.
+        # The settings cannot be created in an AWS account without any resource of API Gateway.
         self.assertEqual(ACCOUNT["Resources"]["LogSettings"]["DependsOn"], "FirstApi")
 
     def test_functions_log_to_one_group_but_for_the_audit_trail_and_every_group_expires(self):
@@ -255,7 +255,7 @@ class Protection(unittest.TestCase):
         scheduled = {}
         for name, schedule in of_type("AWS::Scheduler::Schedule").items():
             properties = schedule["Properties"]
-            # No other property: a state or an end date could stop the schedule.
+            # Other properties, such as a state or an end date, could stop the schedule.
             self.assertEqual(set(properties), {"ScheduleExpression", "FlexibleTimeWindow", "Target"}, name)
             self.assertEqual(properties["FlexibleTimeWindow"], {"Mode": "OFF"}, name)
             scheduled[properties["Target"]["Arn"]["Fn::GetAtt"][0]] = properties["ScheduleExpression"]
@@ -275,10 +275,10 @@ class Protection(unittest.TestCase):
             for name, resource in template.items():
                 kind, properties = resource["Type"].split("::")[-1], resource["Properties"]
                 given = properties.get("Name") or properties.get(f"{kind}Name") or properties.get(f"{kind}Config", {}).get("Name")
-                # Without a name, CloudFormation generates one from that of the stack.
+                # Without a name, CloudFormation generates one from the stack's name.
                 if given and kind != "Stage":
                     self.assertRegex(str(given), r"AWS::Stack(Name|Id)|\bService\b", name)
-                    # These must be unique in an account, in all of its regions.
+                    # These names must be unique in all regions of an account.
                     if re.search("::(CloudFront|IAM|S3)::|::Dashboard$", resource["Type"]):
                         self.assertRegex(str(given), r"AWS::Region|AWS::StackId", name)
         self.assertNotIn("BudgetName", str(BUDGET["Resources"]))

@@ -1,10 +1,11 @@
-"""The templates as CloudFormation gets them, and short names for their expressions. Works offline, without credentials."""
+"""Reads the templates as CloudFormation receives them, and has short functions for their expressions. Works offline, without
+credentials."""
 
 import os
 import sys
 from pathlib import Path
 
-# The translator reads a region from boto3. It sends nothing.
+# The translator reads a region from boto3, but sends no requests.
 os.environ.setdefault("AWS_DEFAULT_REGION", "eu-central-1")
 
 from cfnlint.decode.cfn_yaml import load  # reads the short forms (!Ref, !Sub) as CloudFormation does
@@ -19,12 +20,12 @@ MONITORING, ACCOUNT, FIREWALL, BUDGET, FILES = (
 
 
 def translated():
-    """The template as `sam deploy` sends it, with the defaults of its parameters."""
+    """Returns the resources of the template as `sam deploy` sends it, with the defaults of its parameters."""
     template = load(str(TEMPLATE))
     # The translator accepts only code in S3.
     template["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
     defaults = {name: parameter.get("Default", "placeholder") for name, parameter in template["Parameters"].items()}
-    # Without the names of AWS's managed policies, which only an account can list.
+    # Leaves out the names of AWS's managed policies, which only an account can list.
     return Translator({}, Parser()).translate(template, defaults)["Resources"]
 
 
@@ -35,7 +36,7 @@ def of_type(resource_type, resources=RESOURCES):
     return {name: resource for name, resource in resources.items() if resource["Type"] == resource_type}
 
 
-# The functions by binary: their logical ids and properties.
+# The logical id and the properties of each function, by binary.
 FUNCTIONS = {
     function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])
     for name, function in of_type("AWS::Lambda::Function").items()

@@ -1,6 +1,6 @@
-"""Assertions on infra/monitoring.yaml.
+"""Asserts properties of infra/monitoring.yaml.
 
-CloudWatch accepts any name of a metric or a dimension. An alarm with a wrong one never rings, and nothing reports it.
+CloudWatch accepts any name of a metric or a dimension, so an alarm with a wrong name never goes off, without an error.
 """
 
 import json
@@ -10,10 +10,10 @@ import unittest
 from deployed import FUNCTIONS, MONITORING, NOTHING, RESOURCES, TEMPLATE, either, of_type, reference
 
 PASSED = RESOURCES["Watch"]["Properties"]["Parameters"]
-# The recorders: their parameters, and their binaries.
+# The recorders' binaries, by parameter.
 RECORDERS = {name.removesuffix("Function"): binary for binary, (name, _) in FUNCTIONS.items() if binary.startswith("record-")}
-# By namespace of AWS: the metrics that alarms and the dashboard may use, and for each of their dimensions the parameters that it may
-# have. CloudWatch has no metric with only a part of the dimensions. The metrics of the service itself come from the logs.
+# For each namespace of AWS: the metrics that alarms and the dashboard may use, and the allowed parameters of each dimension. CloudWatch
+# has no metric with only some of the dimensions. The service's own metrics come from the logs.
 METRICS = {
     "AWS/ApiGateway": (
         {"Count", "4XXError", "5XXError", "Latency", "CacheHitCount", "CacheMissCount"}, {"ApiName": {"ApiName"}, "Stage": {"Stage"}},
@@ -25,7 +25,7 @@ METRICS = {
     ),
     "AWS/SQS": ({"ApproximateNumberOfMessagesVisible"}, {"QueueName": {"DeadLetters"}}),
 }
-# Metrics of Lambda that are of the account, whose functions share its concurrency.
+# Metrics of Lambda for the whole account, whose functions share its concurrency.
 OF_ACCOUNT = {"Throttles", "ConcurrentExecutions"}
 ALARMS = of_type("AWS::CloudWatch::Alarm", MONITORING["Resources"])
 FILTERS = of_type("AWS::Logs::MetricFilter", MONITORING["Resources"])
@@ -33,7 +33,7 @@ COUNTED = {resource["Properties"]["MetricTransformations"][0]["MetricName"] for 
 
 
 def plain(value):
-    """The name of a parameter, or the text."""
+    """Returns the name of a parameter, or the text."""
     return value["Ref"] if isinstance(value, dict) else value
 
 
@@ -62,13 +62,13 @@ class Monitoring(unittest.TestCase):
             alarm = resource["Properties"]
             for actions in ("AlarmActions", "OKActions"):
                 self.assertEqual(alarm[actions], either("HasEmail", [reference("Alarms")], NOTHING), name)
-            # A unit would hide the data, and actions could be off.
+            # A unit would hide the data, and `ActionsEnabled` could turn the actions off.
             self.assertFalse({"Unit", "ActionsEnabled"} & set(alarm), name)
             metrics = [entry["MetricStat"]["Metric"] for entry in alarm.get("Metrics", []) if "MetricStat" in entry] or [alarm]
             for metric in metrics:
                 dimensions = {entry["Name"]: plain(entry["Value"]) for entry in metric.get("Dimensions", [])}
                 self.expect_metric(plain(metric["Namespace"]), metric["MetricName"], dimensions)
-            # A recorder that never records has no data at all.
+            # A recorder that never records has no data, so missing data must set off its alarm.
             is_breaching = (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
             self.assertEqual(is_breaching, alarm.get("MetricName") == "Recorded", name)
 
@@ -81,7 +81,7 @@ class Monitoring(unittest.TestCase):
         standstills = [alarm["Properties"] for alarm in ALARMS.values() if alarm["Properties"].get("MetricName") == "Unchanged"]
         recorders = {alarm["Dimensions"][0]["Value"] for alarm in standstills}
         self.assertEqual(recorders, {"record-auctions", "record-bazaar"})
-        # Each run logs a line, so one is a signal.
+        # Each run with unchanged data logs a line, so one line is enough.
         self.assertTrue(all(alarm["Statistic"] == "Sum" and alarm["Threshold"] == 0 for alarm in standstills))
 
     def test_filters_count_messages_and_causes_that_functions_log(self):
@@ -92,7 +92,7 @@ class Monitoring(unittest.TestCase):
                 self.assertIn(f'"{text}', source, name)
             is_of_access = properties["LogGroupName"] == reference("AccessLog")
             self.assertEqual(resource.get("Condition"), "HasAccessLog" if is_of_access else None, name)
-            # Numbers are texts in the access log.
+            # The access log has numbers as texts.
             self.assertFalse(is_of_access and re.search(r"= \d", properties["FilterPattern"]), name)
 
     def test_the_dashboard_shows_metrics_that_exist(self):
