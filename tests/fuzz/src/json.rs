@@ -1,5 +1,5 @@
-//! Arbitrary JSON as text. Unlike `serde_json::Value`, it can repeat a name, nest to any depth, and have numbers and escapes that
-//! a parser may refuse.
+//! Generates arbitrary JSON as text. Unlike `serde_json::Value`, text can repeat a name, nest to any depth, and contain numbers and
+//! escapes that a parser may refuse.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A text, a number or another value without parts. A lone surrogate is legal JSON, but no text.
+/// A string, a number or another value without parts. Some strings are lone surrogates: legal JSON, but not valid text.
 fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => any::<String>().prop_map(|text| quoted(&text)),
@@ -32,7 +32,7 @@ fn scalar() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Values inside of values inside of values.
+/// Arrays or objects nested 100 to 30,000 levels deep, or twice that.
 fn nested() -> impl Strategy<Value = String> {
     (select(vec![("[", "]"), (r#"{"a":"#, "}"), ("[0,[", "]]")]), 100..30_000_usize).prop_map(
         |((opening, closing), depth)| format!("{}null{}", opening.repeat(depth), closing.repeat(depth)),
@@ -51,7 +51,7 @@ pub fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Puts `new` in the place of one of the values inside of this one, or of this one. The path has a choice for each level.
+/// Replaces this value, or a value inside it, by `new`. The path chooses a part at each level, until a value has no parts.
 fn replace(value: &mut Value, path: &[Index], new: &Value) {
     let mut parts: Vec<_> = match value {
         Value::Array(elements) => elements.iter_mut().collect(),
@@ -66,14 +66,14 @@ fn replace(value: &mut Value, path: &[Index], new: &Value) {
     }
 }
 
-/// The text of events: any JSON, and more often `sample` with a few changes.
+/// Generates the text of events: any JSON, or four times as often `sample` with a few changes.
 pub fn event(sample: &Value) -> impl Strategy<Value = String> + use<> {
     let sample = sample.clone();
     let change = (vec(any::<Index>(), 1..7), json());
     let changed = vec(change, 1..4).prop_map(move |changes| {
         let mut event = sample.clone();
         for (number, (path, _)) in changes.iter().enumerate() {
-            // A value that nothing else has, because the new one may be a text that `Value` cannot hold.
+            // A unique placeholder, because `Value` cannot represent every new value. The text is replaced below.
             replace(&mut event, path, &Value::from(format!("\0{number}")));
         }
         let places =

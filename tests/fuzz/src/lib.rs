@@ -1,5 +1,5 @@
-//! What must hold for any input that strangers send. `cargo test -p fuzz` generates inputs with `proptest`; `cargo fuzz`
-//! (`tests/README.md`) finds bodies of the provider by coverage.
+//! Properties that hold for any input from outside. `cargo test -p fuzz` generates inputs with `proptest`; `cargo fuzz`
+//! (`tests/README.md`) searches for harmful bodies of the provider, guided by coverage.
 
 pub mod json;
 
@@ -11,13 +11,14 @@ use common::upstream::auctions::{Auction, Listing};
 use common::upstream::{Rows, auctions, bazaar, election, ended_auctions, fire_sales, items, profiles};
 use common::upstream::{UpstreamError, UpstreamResponse};
 
-/// Longer than the error about any body. Of a body it shows a few hundred characters, whose escapes are longer.
+/// The most bytes of an error about a body. An error quotes a few hundred characters of the body, which escapes can lengthen.
 const LONGEST_ERROR: usize = 4_000;
 
-/// Reads a body as each resource of the provider. It is refused if it is no such resource, or if most of its rows make no sense.
+/// Reads a body as each resource of the provider. The body may be refused if it is not that resource, or if most of its rows are
+/// invalid.
 ///
 /// # Panics
-/// If it is refused for another reason, or a message grows with the body.
+/// If the body is refused for another reason, or a message grows with the body.
 pub fn provider_body(data: &[u8]) {
     let Ok(body) = str::from_utf8(data) else { return };
     let response = UpstreamResponse::new("/body", body.to_owned());

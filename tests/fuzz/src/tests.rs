@@ -1,4 +1,4 @@
-//! The properties with generated inputs. `PROPTEST_CASES` is the number of inputs.
+//! Tests the properties with generated inputs. `PROPTEST_CASES` sets the number of inputs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use simulator::{auctions, bazaar, election, fire_sales, items, names, profiles};
 
 use crate::{json, provider_body};
 
-/// A body of the provider as the simulator writes it, with a few rows of each list.
+/// A body of the simulator, shortened to a few rows of each list.
 fn sample_body() -> impl Strategy<Value = Value> {
     const NOW_MS: i64 = 1_777_388_600_000;
     let bodies = [
@@ -30,7 +30,7 @@ fn sample_body() -> impl Strategy<Value = Value> {
     select(bodies.map(|body| shortened(serde_json::from_str(&body).unwrap())).to_vec())
 }
 
-/// The body with at most three entries in each list, and in each object with many.
+/// Keeps at most three entries of each list, and of each object with more than 30.
 fn shortened(body: Value) -> Value {
     match body {
         Value::Array(elements) => elements.into_iter().take(3).map(shortened).collect(),
@@ -42,7 +42,7 @@ fn shortened(body: Value) -> Value {
     }
 }
 
-/// The NBT of items whose attributes decide their ids, with up to three bytes replaced, most of them by a type.
+/// The NBT of items whose ids depend on attributes, with up to three bytes replaced, mostly by the number of an NBT type.
 fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
     let nbt = |attributes: Nbt| {
         let tag = nbt!({"display": {"Name": "[Lvl 100] Bee"}, "ExtraAttributes": attributes});
@@ -65,7 +65,7 @@ fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Reads the NBT as the item of an auction. It is refused, or its ids are legal and differ.
+/// Reads the NBT as the item of an auction: either it is refused, or its ids are legal and differ.
 fn check_item(nbt: &[u8]) {
     let mut compressor = Compressor::new(CompressionLvl::fastest());
     let mut gzip = vec![0; compressor.gzip_compress_bound(nbt.len())];
@@ -80,7 +80,7 @@ fn check_item(nbt: &[u8]) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Catches a key that survives in a log line because of its surroundings.
+    /// Catches a key that stays in a log line because of the surrounding text.
     #[test]
     fn no_text_shows_a_key(before in any::<String>(), prefix in "(gd|_|x|gd_gd_)?", random in "[0-9A-Za-z]{32}", after in any::<String>()) {
         let key = ApiKey::of_random_part(&random).unwrap();
@@ -88,13 +88,14 @@ proptest! {
         prop_assert!(!shown.contains(&random), "{shown}");
     }
 
-    /// Catches a panic, a response with invalid rows, rows that are skipped silently, and messages that grow with the body.
+    /// Catches panics, bodies that are served although most rows are invalid, rows that are skipped silently, and messages that grow with
+    /// the body.
     #[test]
     fn any_body_is_read_row_by_row_or_refused(body in sample_body().prop_flat_map(|sample| json::event(&sample))) {
         provider_body(body.as_bytes());
     }
 
-    /// Catches a panic, and ids that no client can request.
+    /// Catches panics, and ids that no client can request.
     #[test]
     fn any_nbt_is_an_item_or_refused(nbt in prop_oneof![nearly_an_item(), vec(0..14_u8, 0..200)]) {
         check_item(&nbt);

@@ -1,9 +1,9 @@
-//! A function compared with its floor.
+//! Compares a function with its floor.
 
 use std::time::Duration;
 
-/// The times of a function and of its floor, and their ratio: medians of pairs that were measured in alternation, so that a change in
-/// the load of the machine affects both.
+/// The times of a function and its floor, and their ratio. All are medians of pairs that were measured in alternation, so a change in the
+/// machine's load affects both.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) own_ms: f64,
@@ -22,13 +22,13 @@ impl Comparison {
         }
     }
 
-    /// Whether the ratio exceeds the limit, with the two decimals that a table shows.
+    /// Whether the ratio exceeds the limit, both rounded to the two decimal places of the table.
     pub(crate) fn exceeds(&self, limit: f64) -> bool {
         (self.ratio * 100.0).round() > (limit * 100.0).round()
     }
 }
 
-/// The middle value; infinity if there is none.
+/// The median. Infinity without values.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<_> = values.collect();
     sorted.sort_by(f64::total_cmp);

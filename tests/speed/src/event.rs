@@ -1,4 +1,4 @@
-//! Events of API Gateway: the samples in `events/`, with other parameters and times.
+//! Events of API Gateway: the sample events in `events/`, with other parameters and times.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::workspace;
 
-/// The names and values of parameters.
+/// Names and values of parameters.
 pub(crate) type Parameters = &'static [(&'static str, &'static str)];
 
-/// The time of the samples.
+/// The time of the sample events.
 const FIRST_MS: u64 = 1_794_830_400_000;
-/// The step from one event to the next that makes each request fetch anew: longer than any TTL.
+/// The time between events that must each cause a fetch: longer than any TTL.
 const STEP_MS: u64 = 4_000_000;
 
-/// The events of one request at different times.
+/// Events of the same request at different times.
 #[derive(Debug)]
 pub(crate) struct Events {
     event: Map<String, Value>,
@@ -23,16 +23,16 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// The sample of the function with these parameters.
+    /// Reads the function's sample event, and sets these parameters.
     ///
     /// # Errors
-    /// A sentence, when there is no sample.
+    /// If there is no valid sample event.
     pub(crate) fn new(function: &str, query: Parameters, path: Parameters) -> Result<Self, String> {
         let file = workspace().join("events").join(function).with_extension("json");
         let text =
             std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         let mut event: Map<_, _> = serde_json::from_slice(&text)
-            .map_err(|error| format!("{} is no JSON object: {error}", file.display()))?;
+            .map_err(|error| format!("{} is not a JSON object: {error}", file.display()))?;
         let single = |values: Parameters| json!(values.iter().copied().collect::<HashMap<_, _>>());
         let multiple: HashMap<_, _> = query.iter().map(|(name, value)| (*name, [*value])).collect();
         event.insert("queryStringParameters".to_owned(), single(query));
@@ -41,7 +41,7 @@ impl Events {
         Ok(Self { event, now_ms: FIRST_MS })
     }
 
-    /// The event at the time of the last one: after the first, the function responds from its memory.
+    /// The event at the time of the previous event, which the function answers from memory.
     pub(crate) fn again(&mut self) -> Bytes {
         let context = self.event.get_mut("requestContext").and_then(Value::as_object_mut);
         if let Some(context) = context {
@@ -50,7 +50,7 @@ impl Events {
         Bytes::from(json!(self.event).to_string())
     }
 
-    /// The event at a time when nothing in the function's memory is valid any more.
+    /// The event at a time when the function's memory has expired.
     pub(crate) fn later(&mut self) -> Bytes {
         self.now_ms += STEP_MS;
         self.again()

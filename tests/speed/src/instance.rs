@@ -1,4 +1,4 @@
-//! One instance of a function: its process, and the Lambda Runtime API that it uses.
+//! One instance of a function: its process, and its Lambda Runtime API.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -17,9 +17,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::server::Server;
 
 const PATH: &str = "/2018-06-01/runtime/";
-/// Nothing listens here. The functions open connections early only to servers with TLS, so the network does not affect a start.
+/// An upstream where nothing listens. The functions open connections early only to TLS servers, so the network does not affect a start.
 pub(crate) const NO_SERVER: &str = "http://127.0.0.1:9";
-/// The longest time from one call of the function to the next.
+/// The longest time between two calls of the function to the Runtime API.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 enum Call {
@@ -42,11 +42,11 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Starts the program, with the provider and the name service at `upstream`, and waits for its first poll. Dropping the instance kills the
-    /// process.
+    /// Starts the program with the provider and the name service at `upstream`, and waits for its first poll. Dropping the instance kills
+    /// the process.
     ///
     /// # Errors
-    /// A sentence, when it does not start, ends or does not poll.
+    /// If the program does not start, ends, or does not poll.
     pub(crate) async fn start(program: &Path, upstream: &str) -> Result<Self, String> {
         let name = program.display().to_string();
         let (sender, calls) = mpsc::unbounded_channel();
@@ -62,10 +62,10 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Hands out the event, and returns the response when the function waits for the next event.
+    /// Sends the event to the function, and returns the response as soon as the function polls for the next event.
     ///
     /// # Errors
-    /// A sentence, when the function does not respond.
+    /// If the function does not respond.
     pub(crate) async fn invoke(&mut self, event: Bytes) -> Result<Bytes, String> {
         if self.poll.take().is_none_or(|poll| poll.send(event).is_err()) {
             return Err(format!("{} does not wait for an event", self.name));
@@ -79,10 +79,10 @@ impl Instance {
         Ok(payload)
     }
 
-    /// The processor time of all threads of the process so far.
+    /// The processor time of all threads of the process until now.
     ///
     /// # Errors
-    /// A sentence, when the process has ended.
+    /// If the process has ended.
     #[cfg(target_os = "linux")]
     pub(crate) fn processor_time(&self) -> Result<Duration, String> {
         let time = clock_getcpuclockid(self.pid).and_then(nix::time::ClockId::now);
@@ -91,15 +91,15 @@ impl Instance {
     }
 
     /// # Errors
-    /// Always: this needs Linux.
+    /// Always, because this needs Linux.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn processor_time(&self) -> Result<Duration, String> {
-        Err("only Linux tells the processor time of another process".to_owned())
+        Err("reading the processor time of another process needs Linux".to_owned())
     }
 
     /// Ends the process and waits until it has ended.
     pub(crate) async fn stop(mut self) {
-        // It fails if the process has already ended.
+        // This fails if the process has already ended.
         let _ = self.child.kill().await;
     }
 
@@ -155,7 +155,7 @@ async fn respond(request: Request<Incoming>, calls: mpsc::UnboundedSender<Call>)
     let path = request.uri().path().strip_prefix(PATH).unwrap_or_default().to_owned();
     if request.method() == Method::GET && path == "invocation/next" {
         let (event, next) = oneshot::channel();
-        // It fails if the instance is gone, and with it the process.
+        // This fails if the instance has been dropped, which also kills the process.
         let _ = calls.send(Call::Poll { at, event });
         return next.await.map_or_else(|_| status(StatusCode::GONE), with_event);
     }

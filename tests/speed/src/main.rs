@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Prints a line. Ignores that standard output may be closed.
+/// Prints a line. Ignores a closed standard output.
 fn print(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }

@@ -1,5 +1,5 @@
-//! `cargo speed ratios`: the processor time of a request to each function and mode, compared with `hello-fetch`, the smallest function
-//! that fetches, unpacks and parses the same bodies.
+//! `cargo speed ratios` compares the processor time of a request to each function and mode with `hello-fetch`, the smallest function that
+//! fetches, unpacks and parses the same bodies.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::instance::Instance;
 use crate::upstream::{AUCTIONS, BAZAAR, ITEMS, PLAYER, PLAYER_NAME, PLAYER_PROFILES, Upstream};
 use crate::{print, release, workspace};
 
-/// The number of pairs of blocks. How a process happens to lay out its memory can halve or double short times, so each
-/// block has new processes.
+/// The number of pairs of blocks. Each block has new processes, because the memory layout of a process can halve or double short
+/// times.
 const BLOCKS: usize = 15;
-/// The number of requests in a block, and of requests before them.
+/// The number of measured requests in a block, after as many unmeasured requests.
 const FETCHED: u32 = 10;
 const REMEMBERED: u32 = 60;
-/// The largest ratio of a request that is answered from memory. Only large responses come near it. The full bazaar has 0.14 to 0.23,
-/// by how fast the machine copies memory.
+/// The largest ratio of a request that is answered from memory. Only large responses come near it. The full bazaar has 0.14 to
+/// 0.23, which depends on the speed of memory.
 const REMEMBERED_LIMIT: f64 = 0.3;
-/// What the body of a response has about its origin, escaped as in a response of a function.
+/// The mark of a fetched response, escaped as in a function's response.
 const FETCHED_MARK: &str = r#"\"cached\":false"#;
 const REMEMBERED_MARK: &str = r#"\"cached\":true"#;
-/// The beginning of an unexpected response, in characters.
+/// The number of characters that are shown of an unexpected response.
 const EXCERPT: usize = 400;
 
 #[derive(Args)]
@@ -39,15 +39,15 @@ pub(crate) struct Arguments {
     functions: Vec<String>,
 }
 
-/// A function and a mode of it.
+/// A request to a function in one mode.
 struct Case {
     name: &'static str,
     function: &'static str,
     query: Parameters,
     path: Parameters,
-    /// The targets that the function fetches for a request.
+    /// The upstream targets that the function fetches for a request.
     targets: &'static [&'static str],
-    /// The largest ratio of a request that fetches: about a tenth above the measured one.
+    /// The largest ratio of a request that fetches, about a tenth above the measured ratio.
     limit: f64,
 }
 
@@ -60,7 +60,7 @@ const CASES: [Case; 5] = [
         targets: &[BAZAAR],
         limit: 1.9,
     },
-    // It does not read orders. The modes `list`, `item`, `items` and `book` read about as much.
+    // This mode does not read orders. The modes `list`, `item`, `items` and `book` read about as much.
     Case {
         name: "bazaar flips",
         function: "bazaar",
@@ -88,14 +88,14 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// Returns whether all limits are kept.
+/// Measures the functions, prints the table, and returns whether all ratios are within their limits.
 ///
 /// # Errors
-/// A sentence about what cannot be measured.
+/// If a function cannot be measured.
 pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let chosen = release::choose(&arguments.functions)?;
     let cases: Vec<_> = CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)).collect();
-    // Without captures there is nothing to measure, so this is before the build, which takes minutes.
+    // This fails without captures, so it comes before the build, which takes minutes.
     let upstream = Upstream::start().await?;
     let functions: Vec<_> = cases.iter().map(|case| case.function).collect();
     let folder = release::build(&functions)?;
@@ -150,11 +150,11 @@ async fn floor_block(case: &Case, folder: &Path, upstream: &str) -> Result<Durat
     let mut instance = Instance::start(&folder.join("hello-fetch"), upstream).await?;
     let urls: Vec<_> = case.targets.iter().map(|target| format!("{upstream}{target}")).collect();
     let event = Bytes::from(json!(urls).to_string());
-    // It responds with the length of the body.
+    // The floor responds with the length of the body, which has no mark.
     block(&mut instance, FETCHED, "", || event.clone()).await
 }
 
-/// The processor time of one of `count` requests, after as many that do not count. The last response must contain `mark`.
+/// The average processor time of `count` requests, after as many unmeasured requests. The last response must contain `mark`.
 async fn block(
     instance: &mut Instance,
     count: u32,

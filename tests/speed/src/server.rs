@@ -1,4 +1,4 @@
-//! An HTTP/1.1 server on a free port of the loopback address. Dropping it closes all of its connections.
+//! An HTTP/1.1 server on a free port of the loopback address. Dropping it closes all its connections.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ impl Server {
     /// Serves `handler` on a free port.
     ///
     /// # Errors
-    /// A sentence, when no port is free.
+    /// If no port is free.
     pub(crate) async fn start<Handler, Responding>(handler: Handler) -> Result<Self, String>
     where
         Handler: Fn(Request<Incoming>) -> Responding + Clone + Send + 'static,
@@ -53,14 +53,14 @@ where
 {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        // Otherwise the kernel may delay a small response by 40 ms. It fails on a closed socket only.
+        // Without this, the kernel may delay a small response by 40 ms. It fails only on a closed socket.
         let _ = stream.set_nodelay(true);
         let handler = handler.clone();
         let service = service_fn(move |request| {
             let responding = handler(request);
             async move { Ok::<_, Infallible>(responding.await) }
         });
-        // It fails if the client closes the connection.
+        // This fails if the client closes the connection.
         connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
         while connections.try_join_next().is_some() {}
     }

@@ -1,6 +1,6 @@
-//! `cargo startup`: measures the time of every released function from its spawn to its first request for work, relative to
-//! the smallest possible function (`hello`, or `hello-table` for a function with a table), and the sizes of the binaries. It exits
-//! with 1 if one of them exceeds its limit.
+//! `cargo startup` measures the sizes of the released functions, and their start-up times: from the spawn to the first request for
+//! work, relative to the smallest function (`hello`, or `hello-table` for a function with a table). It exits with 1 if a size or a
+//! time exceeds its limit.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::comparison::Comparison;
 use crate::instance::{Instance, NO_SERVER};
 use crate::{print, release};
 
-/// The limit of the start-up time, relative to the floor.
+/// The limit of the start-up time relative to the floor.
 const RATIO: f64 = 1.15;
 /// The number of starts of each function, each paired with a start of its floor.
 const STARTS: usize = 100;
@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
     functions: Vec<String>,
 }
 
-/// Returns whether everything is within its limits.
+/// Measures the functions, prints the results, and returns whether all are within their limits.
 ///
 /// # Errors
-/// A sentence about what cannot be measured.
+/// If a function cannot be measured.
 pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let functions = release::choose(&arguments.functions)?;
     let folder = release::build(&functions)?;
@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(is_within_limits)
 }
 
-/// The time of one start. The process has ended afterwards, so that it does not slow the next start.
+/// Measures one start. Waits until the process has ended, so that it does not slow the next start.
 async fn start_up(program: &Path) -> Result<Duration, String> {
     let instance = Instance::start(program, NO_SERVER).await?;
     let time = instance.started_in;
@@ -68,19 +68,19 @@ async fn start_up(program: &Path) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// The smallest possible function of the same kind. The one with a table takes about 1.25 times as long as the one without: whenever a client
-/// is built, the SDK parses its list of AWS's partitions.
+/// The smallest function of the same kind. `hello-table` takes about 1.25 times as long as `hello`, because the SDK parses its list of
+/// AWS's partitions whenever it builds a client.
 ///
 /// # Errors
-/// When the function's manifest cannot be read.
+/// If the function's manifest cannot be read.
 fn floor_of(name: &str) -> Result<&'static str, String> {
     Ok(if release::depends_on(name, "tables")? { "hello-table" } else { "hello" })
 }
 
-/// The limit of the function's size, in MB. `page` embeds the pages; public files need a client for S3.
+/// The limit of the function's size in MB. `page` embeds the pages, and functions that write public files have a client for S3.
 ///
 /// # Errors
-/// When its manifest cannot be read.
+/// If the function's manifest cannot be read.
 fn size_limit(name: &str) -> Result<f64, String> {
     Ok(if name == "page" || release::depends_on(name, "files")? {
         9.0
@@ -93,7 +93,7 @@ fn size_limit(name: &str) -> Result<f64, String> {
 
 fn megabytes(program: &Path) -> Result<f64, String> {
     let metadata = std::fs::metadata(program)
-        .map_err(|error| format!("cannot look at {}: {error}", program.display()))?;
+        .map_err(|error| format!("cannot read the size of {}: {error}", program.display()))?;
     #[expect(clippy::cast_precision_loss, reason = "a binary is smaller than 2^53 bytes")]
     Ok(metadata.len() as f64 / 1e6)
 }

@@ -1,5 +1,5 @@
-//! The provider and the name service from memory: the captures at their paths, compressed once, so that a fetch costs as
-//! little as it can.
+//! Serves the captures as the provider and the name service, from memory and compressed in advance, so that a fetch costs as little
+//! as possible.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ pub(crate) const PLAYER_PROFILES: &str = "/v2/skyblock/profiles?uuid=7da0c47581d
 const FOUND_PLAYER: &str = r#"{"id":"7da0c47581dc42b4962118f8049147b7","name":"Co_op_Farmer"}"#;
 const CAPTURED_PROFILES: &str = "profiles/v2-elite-7da0c475.json";
 
-/// The body's time, which differs from one fetch to the next, so that no function recognises a body that it has already read.
+/// The body's time, which changes with each fetch, so that no function recognises a body.
 const VARIED: &str = "\"lastUpdated\":";
 
 /// The provider and the name service. Dropping it closes all connections.
@@ -36,7 +36,7 @@ pub(crate) struct Upstream {
     server: Server,
 }
 
-/// The compressed variants of the body at each target, and how many bodies have been served.
+/// The compressed variants of the body at each target, and the number of served bodies.
 #[derive(Default)]
 struct Bodies {
     by_target: HashMap<&'static str, Vec<Bytes>>,
@@ -45,7 +45,7 @@ struct Bodies {
 
 impl Upstream {
     /// # Errors
-    /// A sentence, when there are no captures or no port is free.
+    /// If there are no captures, or no port is free.
     pub(crate) async fn start() -> Result<Self, String> {
         let mut bodies = Bodies::default();
         for (target, folder) in [(BAZAAR, "bazaar"), (AUCTIONS, "auctions"), (ITEMS, "items")] {
@@ -93,7 +93,7 @@ impl Bodies {
     }
 }
 
-/// The body at two times, if it has one.
+/// Two variants of the body with different times. `None` if the body has no time.
 fn variants(body: &str) -> Option<Vec<String>> {
     let (before, after) = body.split_once(VARIED)?;
     let (number, rest) = after.split_once(',')?;
@@ -101,7 +101,7 @@ fn variants(body: &str) -> Option<Vec<String>> {
     Some([time, time + 1].map(|time| format!("{before}{VARIED}{time},{rest}")).into())
 }
 
-/// Compresses with the level of most servers; the provider's is not known.
+/// Compresses with the usual level of servers. The provider's level is unknown.
 fn compress(body: &str) -> Result<Bytes, String> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
     let compressed = encoder.write_all(body.as_bytes()).and_then(|()| encoder.finish());
@@ -113,7 +113,7 @@ fn captured(name: &str) -> Result<String, String> {
 }
 
 fn missing(name: &str) -> String {
-    format!("there is no capture {name}; tests/README.md says where captures belong")
+    format!("there is no capture {name}; tests/README.md names the folder of captures")
 }
 
 #[cfg(test)]
