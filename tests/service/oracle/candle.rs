@@ -1,11 +1,11 @@
-//! The candle that follows from minutes, or from shorter candles.
+//! Computes the candle that must follow from minutes or from shorter candles.
 
 use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::quote::Quote;
 
-/// A candle of a response, without further fields (`functions/README.md`, Bazaar candles).
+/// A candle in a response (`functions/README.md`, Bazaar candles).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Candle {
@@ -25,7 +25,7 @@ pub(crate) struct Candle {
 }
 
 impl Candle {
-    /// The complete candle of the minutes of the slot that starts at this time in Unix seconds. `None` without minutes.
+    /// The complete candle of a slot's minutes. The slot starts at this time in Unix seconds. `None` without minutes.
     pub(crate) fn of_minutes(slot: i64, minutes: impl Iterator<Item = Quote>) -> Option<Self> {
         let opened_at = Timestamp::from_second(slot).unwrap().to_string();
         let candle = |minute: Quote| {
@@ -49,13 +49,13 @@ impl Candle {
         minutes.map(candle).reduce(Self::followed_by)
     }
 
-    /// The candle of shorter ones in order, the first of which can open later. `None` without any.
+    /// The candle of shorter candles in order. The first of them may open later. `None` without parts.
     pub(crate) fn of_parts(opened_at: &str, parts: impl Iterator<Item = Self>) -> Option<Self> {
         let whole = parts.reduce(Self::followed_by)?;
         Some(Self { opened_at: opened_at.to_owned(), ..whole })
     }
 
-    /// Both candles as one.
+    /// Joins this candle and a later one.
     fn followed_by(self, mut later: Self) -> Self {
         later.opened_at = self.opened_at;
         later.sell_open = self.sell_open;
@@ -69,7 +69,7 @@ impl Candle {
         later
     }
 
-    /// The start of its interval in Unix seconds, which must be whole seconds in UTC.
+    /// The start of the candle's interval in Unix seconds. `None` unless it is in whole seconds and UTC.
     pub(crate) fn slot(&self) -> Option<i64> {
         let time: Timestamp = self.opened_at.parse().ok()?;
         (time.to_string() == self.opened_at).then_some(time.as_second())

@@ -1,4 +1,4 @@
-//! What responses to a provider's body say: `functions/README.md`, Data.
+//! Computes the data that must follow from a provider's body, by `functions/README.md`, Data.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use super::source::Source;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Data {
     Parsed(Value),
-    /// Passed on byte for byte.
+    /// Data that is passed on byte for byte.
     Verbatim(String),
 }
 
-/// What follows from one body.
+/// The data that must follow from one body.
 pub(crate) enum Facts {
-    /// Routes with one response to a body; `None` if too many rows cannot be used.
+    /// The data of a route with one response to a body. `None` if too many rows are unusable.
     Single(Option<Data>),
     Bazaar(BazaarFacts),
 }
 
-/// What follows from a body of the bazaar.
+/// The data that must follow from a body of the bazaar.
 pub(crate) struct BazaarFacts {
     /// The data of `mode=full`.
     pub(crate) full: String,
@@ -32,12 +32,12 @@ pub(crate) struct BazaarFacts {
     pub(crate) products: BTreeMap<String, Value>,
     /// The products with usable prices and orders, as `mode=book` returns them.
     books: BTreeMap<String, Value>,
-    /// Whether it can be served: at least half of the rows are usable.
+    /// Whether the body can be served: at least half of its rows are usable.
     pub(crate) is_usable: bool,
 }
 
 impl Facts {
-    /// What follows from this body of the resource.
+    /// Computes the data that must follow from this body of the resource.
     pub(crate) fn of(source: &Source, text: &str) -> Self {
         if let Source::Passed(Resource { content, .. }) = source {
             let content_text = spelled(text, content);
@@ -56,19 +56,19 @@ impl Facts {
                 data.insert("auctions".to_owned(), auctions);
                 data.into()
             }),
-            // The id and the name are added for each request.
+            // Responses also have the id and the name of the request.
             Source::Profiles(_) => match &body["profiles"] {
                 Value::Null => Some(json!([])),
                 profiles => any_usable(profiles, profile),
             },
-            // No route has them.
+            // No route serves ended auctions.
             Source::EndedAuctions => None,
             Source::Bazaar | Source::Passed(_) | Source::Names => unreachable!(),
         };
         Self::Single(data.map(Data::Parsed))
     }
 
-    /// The data of the response to this body of a resource with one response. Panics if it cannot be served.
+    /// The data of the only response to this body. Panics if the body cannot be served, or has several responses.
     #[track_caller]
     pub(crate) fn data(source: &Source, text: &str) -> Value {
         match Self::of(source, text) {
@@ -87,7 +87,7 @@ impl Facts {
     }
 }
 
-/// The field of an object exactly as it is spelled.
+/// The field of an object, exactly as in the text.
 #[track_caller]
 pub(crate) fn spelled(text: &str, field: &str) -> String {
     let body: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap();
@@ -101,7 +101,7 @@ fn usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<Value
     (shaped.len() * 2 >= all.len()).then(|| shaped.into())
 }
 
-/// The usable rows. Of fewer than ten, one is enough.
+/// The usable rows, or `None` if too many are unusable. Of fewer than ten rows, one usable row is enough.
 fn any_usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let shaped: Vec<Value> = rows.as_array().unwrap().iter().filter_map(&shape).collect();
     let is_short = rows.as_array().unwrap().len() < 10;
@@ -113,7 +113,7 @@ fn picked(row: &Value, fields: &[&str]) -> Map<String, Value> {
     fields.iter().map(|field| ((*field).to_owned(), row[*field].clone())).collect()
 }
 
-/// The row with these fields, if all the texts are texts and all the numbers are whole.
+/// The row with only these fields. `None` unless all texts are strings and all numbers are whole.
 fn checked(row: &Value, texts: &[&str], numbers: &[&str]) -> Option<Map<String, Value>> {
     let is_usable =
         texts.iter().all(|field| row[*field].is_string()) && numbers.iter().all(|field| row[*field].is_i64());
@@ -130,7 +130,7 @@ fn mayor(body: &Value) -> Value {
     })
 }
 
-/// The fields of a mayor that history has, too.
+/// The fields of a mayor that are also in the history.
 pub(crate) fn past_mayor(mayor: &Value) -> Value {
     let rows = mayor["perks"].as_array().unwrap().iter();
     let perks: Vec<_> = rows.map(|perk| picked(perk, &["name", "description"])).collect();
@@ -166,7 +166,7 @@ fn profile(row: &Value) -> Option<Value> {
 }
 
 impl BazaarFacts {
-    /// What follows from this body.
+    /// Computes the data that must follow from this body.
     pub(crate) fn of(text: &str) -> Self {
         let [last_updated, products] = ["lastUpdated", "products"].map(|field| spelled(text, field));
         let full = format!(r#"{{"lastUpdated":{last_updated},"products":{products}}}"#);
@@ -200,7 +200,7 @@ impl BazaarFacts {
         let is_active = |product: &&Value| {
             product["sellPrice"].as_f64().unwrap() > 0.0 && product["buyPrice"].as_f64().unwrap() > 0.0
         };
-        // A map of texts is sorted.
+        // The map is sorted by id.
         let items: Vec<_> =
             self.products.values().filter(is_active).map(|product| json!({"id": product["id"]})).collect();
         json!({"count": items.len(), "items": items})
@@ -227,7 +227,7 @@ impl BazaarFacts {
             }
             Value::from(row)
         };
-        // A map of texts is sorted.
+        // The map is sorted by id.
         let items: Vec<_> = self.products.iter().map(row).collect();
         json!({"lastUpdated": self.last_updated, "count": items.len(), "items": items})
     }
@@ -240,13 +240,13 @@ impl BazaarFacts {
                 && number(product, "sellVolume") >= f64::from(min_volume)
                 && number(product, "buyVolume") >= f64::from(min_volume)
         });
-        // Stable, so that equal ones stay in the order of their ids.
+        // A stable sort keeps equal products in the order of their ids.
         flips.sort_by(|one, other| number(other, "spreadPercent").total_cmp(&number(one, "spreadPercent")));
         flips.truncate(limit);
         json!({"count": flips.len(), "items": flips})
     }
 
-    /// The product as history has it; `None` if it is not recorded.
+    /// The quote that must be recorded. `None` if the product is not recorded.
     pub(crate) fn quote(&self, id: &str) -> Option<Quote> {
         let product = self.products.get(id)?;
         let price =
@@ -262,8 +262,8 @@ impl BazaarFacts {
     }
 }
 
-/// The open orders of a product; `None` if a side makes no sense. The provider calls the buy orders `sell_summary`, because an
-/// instant sale meets them.
+/// The open orders of a product. `None` if a side is invalid. The provider calls the buy orders `sell_summary`, because an
+/// instant sale fills them.
 fn book(body: &Value, id: &str, row: &Value) -> Option<Value> {
     let orders = |summary: &str| -> Option<Vec<Value>> {
         let order = |order: &Value| {

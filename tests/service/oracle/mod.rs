@@ -1,5 +1,5 @@
-//! What must follow from a provider's body and from recorded minutes, as `functions/README.md` describes it, computed in the
-//! simplest way. It shares no code with the functions.
+//! Computes in the simplest way which responses must follow from a provider's body or from recorded minutes, by
+//! `functions/README.md`. It shares no code with the functions.
 
 mod candle;
 mod facts;

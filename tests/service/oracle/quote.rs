@@ -1,8 +1,8 @@
-//! A product as history has it.
+//! The recorded prices and volumes of a product.
 
 use serde_json::Value;
 
-/// A recorded product.
+/// The recorded prices and volumes of a product.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quote {
     pub(crate) sell_price: f64,
@@ -12,10 +12,10 @@ pub(crate) struct Quote {
 }
 
 impl Quote {
-    /// The quote in a point of a chart, whose other fields must follow from it.
+    /// Reads the quote in a point of a chart. The point's other fields must follow from the quote.
     ///
     /// # Errors
-    /// Why the point is wrong.
+    /// The reason why the point is wrong.
     pub(crate) fn of_point(point: &Value) -> Result<Self, String> {
         let number = |field: &str| point[field].as_f64().ok_or(format!("{field} in {point}"));
         let whole = |field: &str| point[field].as_i64().ok_or(format!("{field} in {point}"));

@@ -10,7 +10,7 @@ pub(crate) enum Source {
     Auctions(u32),
     EndedAuctions,
     Items,
-    /// A resource whose content a route passes on.
+    /// A resource whose content a route passes on unchanged.
     Passed(Resource),
     /// The profiles of the player with this id.
     Profiles(String),

@@ -1,4 +1,4 @@
-//! The cloud in the storm, with its upstream and its journal.
+//! Starts the cloud of the storm, with its upstream and its journal, and sends it requests.
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use super::upstream::Upstream;
 use super::weather;
 use crate::support::{KEY_HEADER, Response, get_at, send_with, start_with, with_parameters};
 
-/// More instances than clients, so that no request waits for one: AWS has no queue either.
+/// More instances than clients, so that no request waits for an instance. AWS also has no queue.
 const INSTANCES: u16 = 12;
 
-/// A client that gets no response for this long has found a failure.
+/// A request without a response for this long is a failure.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Whose key a request carries.
+/// The owner of a request's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Caller {
     Pro,
-    /// Has a low limit.
+    /// A caller with a low limit.
     Starter,
     Lapsed,
     Revoked,
@@ -62,7 +62,7 @@ impl StormCloud {
             clock,
             upstream: local::Upstream::Url(upstream.url.clone()),
             schedules: true,
-            // At any second of the minute.
+            // Schedules begin at any second of the minute.
             schedules_begin_after: Duration::from_millis(Rng::with_seed(seed).u64(..60_000)),
             throttling: true,
             concurrency: NonZeroU16::new(INSTANCES).unwrap(),
@@ -115,7 +115,7 @@ impl StormCloud {
         Ok(Exchange { query, caller, sent, received, response })
     }
 
-    /// Kills the processes of a function, perhaps.
+    /// Kills the processes of a random function, or does nothing, at random.
     pub(super) async fn kill_one(&self, rng: &mut Rng) {
         if rng.bool() {
             self.journal.count("a host dies");
@@ -130,10 +130,10 @@ impl StormCloud {
         }
     }
 
-    /// Expects the last hour of the bazaar to be as it was recorded, read without the gateway. Returns the number of points.
+    /// Checks that the last hour of the bazaar is served as it was recorded, without the gateway. Returns the number of points.
     ///
     /// # Errors
-    /// What is missing or wrong.
+    /// The first missing or wrong point.
     pub(super) async fn expect_recorded(&self) -> Result<usize, String> {
         let now_ms = self.journal.clock.now_ms();
         let mut charts = Vec::new();
@@ -145,7 +145,7 @@ impl StormCloud {
     }
 }
 
-/// Notes a line about a failure of a function, or about a recorded minute of the bazaar.
+/// Adds a log line to the journal if it is about a function's failure or a recorded minute of the bazaar.
 fn note(journal: &Journal, line: &str) {
     let of_platform = line.strip_prefix("local: ").and_then(|line| line.split_once(": request "));
     if let Some((function, reason)) = of_platform {

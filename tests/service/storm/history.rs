@@ -1,5 +1,5 @@
-//! Whether histories have what the upstream has served, and at the end all that was recorded. How candles and prices follow from it is
-//! tested where they are built.
+//! Checks that histories have only data that the upstream has served, and at the end all recorded data. Other tests check how candles and
+//! prices follow from minutes.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,25 @@ use super::query::Kind;
 use crate::history::{HOUR, MINUTE};
 use crate::oracle::Quote;
 
-/// The products whose history is checked.
+/// The products whose history the storm checks.
 pub(super) const OBSERVED: [&str; 4] = ["INK_SACK:3", "ENCHANTED_DIAMOND", "COAL", "WHEAT"];
 
-/// How long a recorder can take to read a body, in seconds: its timeout.
+/// The longest time in seconds that a recorder takes to read a body: its timeout.
 const READING: i64 = 50;
 
-/// Expects every entry of a history to be what the upstream has served.
+/// Checks that the upstream has served every entry of a history.
 ///
 /// # Errors
-/// The entry that is wrong.
+/// The first wrong entry.
 pub(super) fn expect_served(journal: &Journal, kind: &Kind, data: &Value) -> Result<(), String> {
     match kind {
         Kind::Chart(id) => chart(journal, id, data).map(drop),
         Kind::History => entries(data)?.iter().try_for_each(|entry| {
             let mut shown = entry.clone();
-            let fields = shown.as_object_mut().ok_or("an entry is an object")?;
+            let fields = shown.as_object_mut().ok_or("an entry is not an object")?;
             fields.retain(|name, _| !["started_at", "ended_at", "recorded_at"].contains(&name.as_str()));
             let is_known = journal.entries().shown.contains(&shown);
-            if is_known { Ok(()) } else { Err(format!("it was never shown so: {entry}")) }
+            if is_known { Ok(()) } else { Err(format!("the upstream never served {entry}")) }
         }),
         _ => Ok(()),
     }
@@ -39,13 +39,13 @@ fn entries(data: &Value) -> Result<&Vec<Value>, String> {
     data["history"].as_array().ok_or_else(|| format!("no history: {data:.200}"))
 }
 
-/// The quotes by recorded minute. Each must be that of a snapshot that was served in that minute or later.
+/// Returns the quotes by recorded minute. Each quote must be from a snapshot that was served in its minute or later.
 fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quote>, String> {
     let shown = &journal.entries().quotes;
     let mut quotes = BTreeMap::new();
     for point in entries(data)? {
         let time = point["recorded_at"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
-        let minute = time.ok_or("a point has a time")?.as_second();
+        let minute = time.ok_or("a point has no time")?.as_second();
         let quote = Quote::of_point(point)?;
         let mut since = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 + READING >= minute);
         if !since.any(|shown| shown.content.get(id) == Some(&quote)) {
@@ -56,10 +56,10 @@ fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quot
     Ok(quotes)
 }
 
-/// Expects each recorded minute of the last hour to have the quotes of one snapshot, none missing. Returns the number of points.
+/// Checks that each recorded minute of the last hour has all quotes of one snapshot. Returns the number of points.
 ///
 /// # Errors
-/// What is missing or wrong.
+/// The first missing or wrong minute.
 pub(super) fn expect_recorded(
     journal: &Journal,
     charts: &[(&'static str, Value)],

@@ -1,4 +1,4 @@
-//! What has happened to the cloud: what its upstream served, which faults it met, and which processes were killed.
+//! The journal of the storm: the bodies that the upstream served, the faults, and the failures that functions logged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,7 +11,7 @@ use super::history::OBSERVED;
 use super::snapshot::Snapshot;
 use crate::oracle::{Facts, Quote, Source, past_mayor, sale};
 
-/// A moment on both clocks: the real one, and the cloud's, which jumps.
+/// A moment on both clocks: the real clock, and the cloud's clock, which jumps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub(super) real: Instant,
@@ -33,14 +33,14 @@ pub(super) struct Serving {
     pub(super) sent: Moment,
 }
 
-/// A line about a failure of a function.
+/// A log line about a function's failure.
 #[derive(Debug)]
 pub(super) struct Failure {
     function: String,
     pub(super) logged: Moment,
 }
 
-/// Parts of the causes that faults of the storm have, or a machine that is too busy.
+/// Parts of the causes of failures that the storm's faults or a busy machine can explain.
 const CAUSES: [&str; 10] = [
     "no run of record-auctions has succeeded",
     "upstream",
@@ -54,7 +54,7 @@ const CAUSES: [&str; 10] = [
     "the invocation failed: ",
 ];
 
-/// A line of `record-bazaar` about a minute that it has recorded.
+/// A log line of `record-bazaar` about a recorded minute.
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
     /// The minute in Unix seconds.
@@ -65,7 +65,7 @@ pub(super) struct Recorded {
 /// The quotes of the observed products.
 pub(super) type Quotes = BTreeMap<&'static str, Quote>;
 
-/// A body of the bazaar, as history keeps it.
+/// The recorded part of a body of the bazaar.
 pub(super) struct Shown {
     pub(super) requested: Moment,
     pub(super) sent: Moment,
@@ -78,13 +78,13 @@ pub(super) struct Entries {
     failures: Vec<Failure>,
     /// Causes that the storm does not explain.
     pub(super) unexplained: Vec<String>,
-    /// When a page of auctions that exists was a 404, in Unix milliseconds.
+    /// The times at which an existing page of auctions was a 404, in Unix milliseconds.
     pub(super) lost_pages: Vec<i64>,
     pub(super) recorded: Vec<Recorded>,
     pub(super) quotes: Vec<Shown>,
-    /// The mayors and sales that history can have, without times.
+    /// The mayors and sales that the history can have, without times.
     pub(super) shown: Vec<Value>,
-    /// How often each kind of trouble has happened.
+    /// The number of occurrences of each kind of trouble.
     pub(super) counts: BTreeMap<String, u64>,
 }
 
@@ -103,7 +103,7 @@ impl Journal {
         self.entries.lock().unwrap()
     }
 
-    /// Notes a complete body, before it is sent.
+    /// Adds a complete body, before it is sent.
     pub(super) fn serve(&self, snapshot: &Arc<Snapshot>, requested: Moment) {
         let sent = Moment::now(&self.clock);
         let quotes = match snapshot.facts() {
@@ -118,7 +118,7 @@ impl Journal {
             Source::Election => vec![past_mayor(&body()["mayor"])],
             _ => Vec::new(),
         };
-        // History has no times of sales.
+        // The history has no start and end of sales.
         for fields in shown.iter_mut().filter_map(Value::as_object_mut) {
             fields.retain(|name, _| name != "start" && name != "end");
         }
@@ -132,12 +132,12 @@ impl Journal {
         entries.servings.entry(snapshot.source.clone()).or_default().push(serving);
     }
 
-    /// Counts something that can make requests fail.
+    /// Counts a kind of trouble that can make requests fail.
     pub(super) fn count(&self, kind: &str) {
         *self.entries().counts.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Notes the cause that a line gives for a failure of a function.
+    /// Adds a function's failure, with the cause in its log line.
     pub(super) fn fail(&self, function: &str, cause: &str) {
         let is_known = CAUSES.iter().any(|part| cause.contains(part)) && !cause.contains("corrupt");
         let failure = Failure { function: function.to_owned(), logged: Moment::now(&self.clock) };
@@ -148,17 +148,17 @@ impl Journal {
         }
     }
 
-    /// What was served of a resource, the latest first.
+    /// The bodies of a resource that were served, the latest first.
     pub(super) fn servings(&self, source: &Source) -> Vec<Serving> {
         self.entries().servings.get(source).into_iter().flatten().rev().cloned().collect()
     }
 
-    /// Whether the function has logged a failure that matches.
+    /// Whether the function has logged a matching failure.
     pub(super) fn has_failed(&self, function: &str, matches: impl Fn(&Failure) -> bool) -> bool {
         self.entries().failures.iter().any(|failure| failure.function == function && matches(failure))
     }
 
-    /// Forgets snapshots and failures that no response can depend on any more.
+    /// Removes snapshots and failures on which no later response can depend.
     pub(super) fn prune(&self) {
         let now = Moment::now(&self.clock);
         let is_kept = |then: Moment| {

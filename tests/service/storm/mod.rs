@@ -1,7 +1,7 @@
-//! A storm: clients request every route while the upstream, DynamoDB and the functions' hosts fail by chance, and the clock jumps.
-//! Every response must be right or an honest error, and in the end every recorded minute of the bazaar must be served.
+//! In a storm, clients request every route while the upstream, DynamoDB and the functions' hosts fail at random, and the clock jumps.
+//! Every response is right or an honest error, and in the end every recorded minute of the bazaar is served.
 //!
-//! `STORM_SECONDS` sets the length, `STORM_SEED` repeats a storm as far as its concurrency allows. With an odd seed, the cloud has a
+//! `STORM_SECONDS` sets the length. `STORM_SEED` repeats a storm, apart from effects of concurrency. With an odd seed, the cloud has a
 //! stage cache. Each storm prints its seed and a summary.
 
 mod cloud;
@@ -33,29 +33,29 @@ use self::verdict::ResponseCheck;
 use crate::history::{MINUTE, event};
 use crate::support::{RECORDERS, invoke};
 
-/// The usual length of a storm.
+/// The default length of a storm.
 const USUAL_SECONDS: u64 = 15;
 
 const CLIENTS: u64 = 6;
 
-/// After this many wrong responses, the storm ends early.
+/// The storm ends early after this many wrong responses.
 const ENOUGH: usize = 5;
 
-/// After the storm, a recorder and a route may fail this often: on a busy machine, a cold start can take too long.
+/// The most attempts of a recorder or a route after the storm. On a busy machine, a cold start can take too long.
 const MOST_TRIES: u32 = 10;
 
-/// Within this time a run of `record-candles` is due that builds the interval of now: it ends, is settled after two minutes, and runs
-/// are five minutes apart.
+/// Within this time, a run of `record-candles` builds the present interval: the interval ends, is complete two minutes later, and runs are
+/// five minutes apart.
 const NEXT_CANDLES: Duration = Duration::from_mins(8);
 
-/// For how long an election that closes during the storm is still open at its start.
+/// The storm starts this long before an election closes, so the election closes during the storm.
 const BEFORE_ELECTION_MS: i64 = 25 * 60_000;
 
-/// Everything that the clients share.
+/// The state that the clients share.
 struct Storm {
     clock: Clock,
     cloud: StormCloud,
-    /// Clients hold it while they wait for a response, so that no clock jumps meanwhile.
+    /// Clients hold this lock while they wait for a response, so the clock does not jump meanwhile.
     gate: RwLock<()>,
     over: AtomicBool,
     summary: Mutex<Summary>,
@@ -84,13 +84,13 @@ async fn in_a_storm_every_response_is_right_or_an_honest_error() {
     summary.expect_good(seed);
 }
 
-/// Prints a line that is also shown if the test passes.
+/// Prints a line, even if the test passes.
 #[expect(clippy::explicit_write, reason = "the test harness captures what macros print")]
 fn print(text: &str) {
     writeln!(std::io::stderr(), "{text}").unwrap();
 }
 
-/// Shortly before a mayor's term ends, while there are fire sales.
+/// A time shortly before the end of a mayor's term, with fire sales, in Unix milliseconds.
 fn start_ms(seed: u64) -> i64 {
     let ends = (520_i64..).map(election::closes_at);
     let mut starts = ends.map(|end| end - BEFORE_ELECTION_MS);
@@ -98,7 +98,7 @@ fn start_ms(seed: u64) -> i64 {
 }
 
 impl Storm {
-    /// Lets clients send requests for this long, in rounds. Each round has its own weather; the clock jumps after it.
+    /// Lets clients send requests for this long, in rounds. Each round has its own faults, and the clock jumps after it.
     async fn rage(self: &Arc<Self>, length: Duration) {
         let end = Instant::now() + length;
         let mut rng = Rng::with_seed(self.cloud.seed);
@@ -111,7 +111,7 @@ impl Storm {
         let mut round = 0;
         while Instant::now() < end && self.summary.lock().unwrap().wrong.len() < ENOUGH {
             round += 1;
-            // The clients that got a response wait for the one that did not, so these rounds are few.
+            // In these rounds, all clients wait for the slowest response, so they are rare.
             let is_hanging = round == 4 || rng.u32(..12) == 0;
             self.cloud.set_weather(&mut rng, is_hanging);
             drop(closed.take());
@@ -152,7 +152,7 @@ impl Storm {
         }
     }
 
-    /// Judges a response, and notes the verdict.
+    /// Judges a response, and adds the verdict to the summary.
     fn judge(&self, exchange: Result<Exchange, String>) {
         let StormCloud { journal, has_stage_cache, seed, .. } = &self.cloud;
         let check = ResponseCheck { journal, has_stage_cache: *has_stage_cache, seed: *seed };
@@ -171,13 +171,13 @@ impl Storm {
         }
     }
 
-    /// Ends all faults. Then recorders must record, every route must respond, and what was recorded must be served.
+    /// Ends all faults. Then recorders must record, every route must respond, and the recorded minutes must be served.
     async fn calm_down(&self) {
         self.cloud.upstream.set(Weather::CALM);
         self.cloud.local.dynamodb().clear_faults();
         // From now on, recorders run only when the clock advances.
         self.clock.stop_at(self.clock.now_ms());
-        // Events that hang, and functions that wait because of a 429, would otherwise take a minute.
+        // Hanging events, and functions that wait because of a 429, would take a minute to end.
         self.cloud.kill_all().await;
         let mut result = Ok(());
         for _ in 0..2 {
@@ -198,7 +198,7 @@ impl Storm {
         }
     }
 
-    /// Sends every recorder the event of the minute before, which no schedule sends again.
+    /// Sends every recorder the event of the previous minute, which no schedule sends again.
     async fn record(&self) -> Result<(), String> {
         let event = event(self.clock.now_ms() / 1_000 - MINUTE);
         for recorder in RECORDERS {
@@ -211,14 +211,14 @@ impl Storm {
                 }
             }
             if let Some(failure) = failure {
-                return Err(format!("{recorder} records nothing: {failure}"));
+                return Err(format!("{recorder} cannot record: {failure}"));
             }
         }
         Ok(())
     }
 
-    /// Expects a response, if not to the first request. A 404 is judged like every response: the game does not list every product at
-    /// every time.
+    /// Requires a good response to one of several requests. A 404 can be right, because the game does not list every product at every
+    /// time.
     async fn expect_success(&self, query: &Query) -> Result<(), String> {
         for _ in 0..MOST_TRIES {
             let exchange = self.cloud.exchange(query.clone(), Caller::Pro).await;
@@ -232,7 +232,7 @@ impl Storm {
         Err(format!("{} fails", query.path))
     }
 
-    /// Stops the cloud.
+    /// Stops the cloud, and returns the summary.
     async fn end(self) -> Summary {
         let mut summary = self.summary.into_inner().unwrap();
         let StormCloud { journal, local, .. } = self.cloud;

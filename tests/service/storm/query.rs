@@ -14,27 +14,27 @@ use crate::support::{passing_examples, recorded_requests};
 /// The players whose profiles are requested.
 const PLAYERS: [&str; 6] = ["storm_rider", "Weather_Cock", "x", "neverplayed", "Umbrella", "whale"];
 
-/// What is requested.
+/// The kind of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// A route or a page with one response to a snapshot.
+    /// A route or a page of auctions with one response to a snapshot.
     Whole(Source),
     Bazaar(Mode),
     Player(String),
     Chart(&'static str),
-    /// Mayors or fire sales of the past.
+    /// Past mayors or fire sales.
     History,
-    /// Something else that was recorded.
+    /// Other recorded data.
     Recorded,
-    /// It requires no key.
+    /// The status, which requires no key.
     Status,
-    /// There is no such page, player or interval.
+    /// A page, player or interval that does not exist.
     Unknown,
-    /// A parameter is not allowed.
+    /// A request with an invalid parameter.
     Invalid,
 }
 
-/// A response to a snapshot of the bazaar.
+/// A mode of the bazaar, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Mode {
     Full,
@@ -122,11 +122,12 @@ impl Query {
         queries
     }
 
-    /// The TTL, and the age of data that `functions/README.md`, Caching, allows usually and while the provider fails, in milliseconds.
+    /// The TTL, and the highest age of data that `functions/README.md`, Caching, allows usually and while the provider fails, all in
+    /// milliseconds.
     pub(super) fn ages_ms(&self, has_stage_cache: bool) -> [i64; 3] {
         let ttl_ms = i64::try_from(self.route.cache.as_millis()).unwrap();
         let stored_ms = if has_stage_cache { ttl_ms + INVOCATION_MS } else { 0 };
-        // A header has whole seconds.
+        // Headers have whole seconds.
         let usual_ms = ttl_ms + stored_ms + 1_000;
         [ttl_ms, usual_ms, usual_ms + (10 * ttl_ms).min(60 * 60_000)]
     }

@@ -1,5 +1,5 @@
-//! What the upstream of the storm serves: the simulated game, in which every row names its refresh. A response that mixes two
-//! snapshots therefore equals no response to any of them.
+//! The simulated game that the storm's upstream serves. Its rows name their refresh, so a response that mixes two snapshots differs
+//! from every response to either of them.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,11 +14,10 @@ use simulator::{auctions, bazaar, election, fire_sales, items, profiles};
 
 use crate::oracle::{Facts, Source};
 
-/// The number of snapshots that are kept for further requests.
+/// The number of snapshots that are kept for later requests.
 const KEPT: usize = 64;
 
-/// The number of pages of auctions: far fewer than in the game, because a recorder reads all of them and takes a quarter of a second for
-/// each.
+/// The number of pages of auctions. The game has far more, but a recorder reads all pages and takes a quarter of a second for each.
 pub(super) const PAGES: u32 = 3;
 
 pub(super) struct Snapshot {
@@ -33,7 +32,7 @@ impl Snapshot {
         Arc::new(Self { source, text, gzipped: OnceLock::new(), facts: OnceLock::new() })
     }
 
-    /// What responses to this snapshot say.
+    /// The data that responses to this snapshot must have.
     pub(super) fn facts(&self) -> &Facts {
         self.facts.get_or_init(|| Facts::of(&self.source, &self.text))
     }
@@ -47,15 +46,15 @@ impl Snapshot {
         self.gzipped.get_or_init(compress).clone()
     }
 
-    /// The rows of this page of auctions as those of the next one.
+    /// The next page of auctions, but with the rows of this page.
     pub(super) fn repeated(&self) -> Arc<Self> {
         let Source::Auctions(page) = self.source else { panic!("only pages can repeat") };
         let number = |page: u32| format!("\"page\":{page},");
-        assert!(self.text.contains(&number(page)), "the number of the page is spelled in another way");
+        assert!(self.text.contains(&number(page)), "the page has no number {page}");
         Self::new(Source::Auctions(page + 1), self.text.replacen(&number(page), &number(page + 1), 1))
     }
 
-    /// The same snapshot with some rows that make no sense, or most of them. `None` if it has no rows.
+    /// The same snapshot with some or most rows invalid. `None` if it has no rows.
     pub(super) fn spoiled(&self, rng: &mut Rng, most: bool) -> Option<Arc<Self>> {
         let mut body: Value = serde_json::from_str(&self.text).unwrap();
         let (list, fields) = match &self.source {
@@ -84,7 +83,7 @@ impl Snapshot {
     }
 }
 
-/// Some fields of rows; `rows` tests all of them.
+/// Fields to spoil. The tests in `rows` cover all fields.
 const BAZAAR_FIELDS: &[&str] =
     &["/quick_status/sellPrice", "/quick_status/buyVolume", "/sell_summary", "/buy_summary"];
 const ITEM_FIELDS: &[&str] = &["/id", "/name", "/material"];
@@ -93,7 +92,7 @@ const SOLD_FIELDS: &[&str] = &["/auction_id", "/timestamp", "/price", "/bin", "/
 const SALE_FIELDS: &[&str] = &["/item_id", "/start", "/end", "/amount", "/price"];
 const PROFILE_FIELDS: &[&str] = &["/profile_id", "/cute_name", "/members"];
 
-/// Sets the field to null or to a value of another type, or removes it.
+/// Removes the field, or sets it to null or a value of another type.
 fn spoil(row: &mut Value, field: &str, rng: &mut Rng) {
     let (parent, name) = field.rsplit_once('/').unwrap();
     let parent = row.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -104,18 +103,18 @@ fn spoil(row: &mut Value, field: &str, rng: &mut Rng) {
     }
 }
 
-/// A value that is computed once, also for concurrent requests.
+/// A value that is computed only once, even for concurrent requests.
 type Once<T> = Arc<OnceLock<T>>;
 
-/// Values that are computed once for each key.
+/// Values that are computed only once for each key.
 type Memory<K, V> = Mutex<HashMap<K, Once<V>>>;
 
 /// The simulated game.
 pub(super) struct Game {
     pub(super) seed: u64,
-    /// By resource and refresh.
+    /// The snapshots by resource and time of refresh.
     snapshots: Memory<(Source, i64), Option<Arc<Snapshot>>>,
-    /// By refresh.
+    /// The auctions by time of refresh.
     auctions: Memory<i64, auctions::Snapshot>,
 }
 
@@ -124,7 +123,7 @@ impl Game {
         Self { seed, snapshots: Mutex::default(), auctions: Mutex::default() }
     }
 
-    /// The resource at a time in Unix milliseconds; `None` for a page beyond the last. It can take a tenth of a second.
+    /// The resource at this time in Unix milliseconds. `None` for a page beyond the last. Computing it can take a tenth of a second.
     pub(super) fn snapshot(&self, source: &Source, now_ms: i64) -> Option<Arc<Snapshot>> {
         let refresh = match source {
             Source::Election => election::refreshed_at(now_ms),
@@ -146,7 +145,7 @@ impl Game {
 
     fn text(&self, source: &Source, refresh: i64, now_ms: i64) -> Option<String> {
         let seed = self.seed;
-        // Most snapshots differ only a little from the one before.
+        // Adds the refresh to the text, because consecutive snapshots are often almost equal.
         let tagged = |text: String, field: &str| {
             text.replace(&format!("\"{field}\":\""), &format!("\"{field}\":\"{} ", refresh / 1_000))
         };
@@ -166,7 +165,7 @@ impl Game {
                 let auctions = slot.get_or_init(|| auctions::Snapshot::new(seed, refresh));
                 let text = tagged(auctions.page(usize::try_from(*page).unwrap())?, "item_name");
                 let pages = format!("\"totalPages\":{},", auctions.total_pages());
-                assert!(text.contains(&pages), "the number of pages is spelled in another way");
+                assert!(text.contains(&pages), "the page has no field {pages}");
                 text.replace(&pages, &format!("\"totalPages\":{PAGES},"))
             }
             Source::EndedAuctions => auctions::ended::body(seed, now_ms),

@@ -1,4 +1,4 @@
-//! What came out of a storm.
+//! The result of a storm.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::verdict::Verdict;
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     verdicts: BTreeMap<Verdict, u64>,
-    /// The number of right responses of each function.
+    /// The number of right responses by function.
     right: BTreeMap<&'static str, u64>,
     pub(super) wrong: Vec<String>,
     slowest: (Duration, String),
-    /// The number of points of the bazaar that were compared at the end.
+    /// The number of compared points of the bazaar at the end.
     pub(super) points: usize,
     pub(super) trouble: BTreeMap<String, u64>,
 }
@@ -33,14 +33,14 @@ impl Summary {
         }
     }
 
-    /// Panics if something was wrong, or if the storm tested nothing.
+    /// Panics if a response was wrong, or if the storm tested too little.
     #[track_caller]
     pub(super) fn expect_good(&self, seed: u64) {
         let repeat = format!("Repeat with STORM_SEED={seed}.");
         let Self { right, wrong, points, .. } = self;
-        assert!(wrong.is_empty(), "{} were wrong:\n{}\n{repeat}", wrong.len(), wrong.join("\n"));
-        assert_eq!(right.len(), VERSION_1.len(), "every route was requested. {repeat}");
-        assert!(right.values().all(|count| *count > 0), "no right response: {right:?}. {repeat}");
+        assert!(wrong.is_empty(), "{} responses or checks were wrong:\n{}\n{repeat}", wrong.len(), wrong.join("\n"));
+        assert_eq!(right.len(), VERSION_1.len(), "a route was not requested. {repeat}");
+        assert!(right.values().all(|count| *count > 0), "a function had no right response: {right:?}. {repeat}");
         assert!(*points > 0, "nothing was recorded. {repeat}");
     }
 }

@@ -1,4 +1,4 @@
-//! The upstream of the storm: serves the game and the names of its players, with faults by chance, and keeps a journal.
+//! The upstream of the storm serves the game and the names of its players, with random faults, and keeps a journal.
 
 use std::convert::Infallible;
 use std::io;
@@ -27,11 +27,12 @@ type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 
-/// How likely faults are, in per mille of the requests.
+/// The probability of faults.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weather {
+    /// Faults per 1,000 requests.
     pub(super) faults: u32,
-    /// Of the faults, how many hang.
+    /// Hanging requests per 1,000 faults.
     pub(super) hangs: u32,
 }
 
@@ -39,10 +40,10 @@ impl Weather {
     pub(super) const CALM: Self = Self { faults: 0, hangs: 0 };
 }
 
-/// Statuses of responses that are not the provider's, or of which a refresh can lose a path for a moment.
+/// Statuses of responses that do not come from the provider, or that it sends while a refresh makes a path unavailable for a moment.
 const STATUSES: [u16; 12] = [500, 502, 503, 504, 301, 400, 401, 403, 404, 404, 422, 530];
 
-/// Bodies that are no response, and their statuses.
+/// Bodies that are not valid responses, with their statuses.
 const BODIES: [(u16, &str); 4] = [
     (200, "<!DOCTYPE html><html>maintenance</html>"),
     (403, "<!DOCTYPE html><html>maintenance</html>"),
@@ -62,19 +63,19 @@ enum Fault {
     Close,
     RateLimit(u64),
     Hang,
-    /// Serves a good body late.
+    /// A good body, but late.
     Slow(Duration),
-    /// A 404 of a page that exists.
+    /// A 404 for a page that exists.
     LostPage,
-    /// Serves the rows of the page before.
+    /// The rows of the previous page.
     RepeatedPage,
-    /// Serves a body with some rows that cannot be used.
+    /// A body with some unusable rows.
     SomeRows,
     MostRows,
 }
 
 impl Fault {
-    /// A fault that the source can have, or none.
+    /// A random fault of the source, or none.
     fn any(rng: &mut Rng, weather: Weather, source: &Source) -> Option<Self> {
         if rng.u32(..1_000) >= weather.faults {
             return None;
@@ -146,7 +147,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
         let service = service_fn(move |request| respond(Arc::clone(&shared), request));
-        // It fails on purpose, or because a function was killed.
+        // The connection may fail on purpose, or because a function was killed.
         tokio::spawn(Builder::new().serve_connection(TokioIo::new(stream), service));
     }
 }
@@ -176,7 +177,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<
         (Fault::any(&mut rng, weather, &source), rng.fork())
     };
     if let Some(fault) = fault {
-        // Without its parameters.
+        // Counts the fault without its parameters.
         shared.journal.count(format!("{fault:?}").split('(').next().unwrap());
     }
     match fault {
@@ -223,7 +224,7 @@ fn lost_page() -> Response<Body> {
     response(404, r#"{"success":false,"cause":"Page not found"}"#)
 }
 
-/// The response with this snapshot, as the fault changes it.
+/// The response with this snapshot, changed by the fault.
 fn body(
     journal: &Journal,
     snapshot: &Arc<Snapshot>,
@@ -234,7 +235,7 @@ fn body(
     let spoiled = |most: bool, rng: &mut Rng| {
         let spoiled = snapshot.spoiled(rng, most).unwrap_or_else(|| Arc::clone(snapshot));
         if !spoiled.facts().is_usable() {
-            journal.count("too many rows unusable");
+            journal.count("too many unusable rows");
         }
         journal.serve(&spoiled, requested);
         response(200, spoiled.text.clone())

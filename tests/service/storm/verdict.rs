@@ -1,5 +1,5 @@
-//! Whether a response is right: it follows from one snapshot that the upstream served, it is not too old, and its headers tell
-//! the truth; or it is an error with a reason.
+//! Decides whether a response is right: its data follow from one snapshot that the upstream served and are not too old, and its
+//! headers are true; or it is an error with a reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::snapshot::Snapshot;
 use crate::oracle::{Data, Facts, Source};
 use crate::support::{AUTHORIZER, Response};
 
-/// The longest that the gateway waits for an invocation. A stage cache adds it to the age, and a function to the time of a fetch.
+/// The longest time that the gateway waits for an invocation. It can delay the storage in a stage cache, and a fetch.
 pub(super) const INVOCATION_MS: i64 = 29_000;
 
-/// How long a line of a log may take to arrive.
+/// How long a log line may take to arrive.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Checks the responses of one cloud.
@@ -34,23 +34,23 @@ pub(super) struct ResponseCheck<'a> {
     pub(super) seed: u64,
 }
 
-/// What a response turned out to be.
+/// The verdict on a right response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     Right,
-    /// Right and stale, because a refresh failed.
+    /// Right data that are stale, because a refresh failed.
     Stale,
-    /// A right 400, 401, 403 or 404.
+    /// A 400, 401, 403 or 404 with a reason.
     RightError,
     Throttled,
     HonestFailure,
 }
 
 impl ResponseCheck<'_> {
-    /// Returns what the response is.
+    /// Returns the verdict on a right response.
     ///
     /// # Errors
-    /// Why it is wrong.
+    /// The reason why the response is wrong.
     pub(super) fn verdict(&self, exchange: &Exchange) -> Result<Verdict, String> {
         let response = &exchange.response;
         expect_headers(response)?;
@@ -58,7 +58,7 @@ impl ResponseCheck<'_> {
             200 if exchange.query.kind != Kind::Status
                 && !matches!(exchange.caller, Caller::Pro | Caller::Starter) =>
             {
-                Err("a caller without a right got a response".to_owned())
+                Err("a caller without access got data".to_owned())
             }
             200 => self.success(exchange),
             status => self.error(exchange, status),
@@ -76,7 +76,7 @@ impl ResponseCheck<'_> {
             403 => needs_key && *caller == Caller::Lapsed,
             404 => has_right && self.may_be_unknown(exchange),
             429 if *caller == Caller::Starter => return Ok(Verdict::Throttled),
-            // The route without a key has a throttle of its own.
+            // The route without a key has a separate throttle.
             429 if !needs_key => return Ok(Verdict::Throttled),
             500 if (*caller != Caller::WithoutKey || !needs_key) && self.is_explained(exchange) => {
                 if self.has_stage_cache && response.headers["retry-after"] != "5" {
@@ -93,14 +93,14 @@ impl ResponseCheck<'_> {
         }
     }
 
-    /// Whether a 404 is right.
+    /// Whether a 404 can be right.
     fn may_be_unknown(&self, exchange: &Exchange) -> bool {
         let Exchange { query, sent, .. } = exchange;
         let [.., longest_ms] = query.ages_ms(self.has_stage_cache);
         let oldest_ms = sent.cloud_ms - longest_ms - INVOCATION_MS;
         match &query.kind {
             Kind::Unknown => true,
-            // An instance that has no page yet cannot know how many there are.
+            // An instance without any page cannot know the number of pages.
             Kind::Whole(Source::Auctions(1..)) => {
                 self.journal.entries().lost_pages.iter().any(|lost_ms| *lost_ms >= oldest_ms)
             }
@@ -132,7 +132,7 @@ impl ResponseCheck<'_> {
         let fetched_ms = fetched_ms(response, ttl_ms)?;
         let age_ms = sent.cloud_ms - fetched_ms;
         if age_ms > longest_ms {
-            return Err(format!("the data is {age_ms} ms old, allowed are {longest_ms}"));
+            return Err(format!("the data is {age_ms} ms old, at most {longest_ms} ms are allowed"));
         }
         let verdict = if age_ms > usual_ms { Verdict::Stale } else { Verdict::Right };
         if verdict == Verdict::Stale {
@@ -142,14 +142,14 @@ impl ResponseCheck<'_> {
             }
         }
         if !is_cached && fetched_ms < sent.cloud_ms - 1_000 {
-            return Err("a response that was fetched earlier says cached: false".to_owned());
+            return Err("the data was fetched earlier, but the response says cached: false".to_owned());
         }
         let source = match &query.kind {
             Kind::Whole(source) => source.clone(),
             Kind::Bazaar(_) => Source::Bazaar,
             Kind::Player(name) => Source::Profiles(names::uuid(self.seed, name).unwrap()),
             Kind::Unknown | Kind::Invalid => {
-                return Err("a request that must fail got a response".to_owned());
+                return Err("a request that must fail got data".to_owned());
             }
             Kind::Chart(_) | Kind::History | Kind::Recorded | Kind::Status => {
                 let data = serde_json::from_str(data).map_err(|error| error.to_string())?;
@@ -161,7 +161,7 @@ impl ResponseCheck<'_> {
         Ok(verdict)
     }
 
-    /// Expects the data to follow from one snapshot that was served at the time that the headers give.
+    /// Checks that the data follow from one snapshot, which was served at the time in the headers.
     fn expect_snapshot(
         &self,
         exchange: &Exchange,
@@ -194,8 +194,8 @@ impl ResponseCheck<'_> {
         Err(untimely.unwrap_or_else(|| format!("the data follows from no snapshot: {data:.300}")))
     }
 
-    /// Expects the headers to fit the time at which the data was served. Behind a stage cache, a function need not fetch what is still
-    /// the latest: then `Last-Modified` is when that was known.
+    /// Checks that the headers agree with the time at which the data was served. Behind a stage cache, a function does not fetch data again
+    /// until the provider's next refresh is due. `Last-Modified` then is the latest time at which the data was known to be current.
     fn expect_time(
         &self,
         exchange: &Exchange,
@@ -219,7 +219,7 @@ impl ResponseCheck<'_> {
         Ok(())
     }
 
-    /// Whether the data follows from the snapshot. It is parsed unless it is passed on byte for byte.
+    /// Whether the data follows from the snapshot. `parsed` is `None` if the data is passed on byte for byte.
     fn follows(&self, kind: &Kind, snapshot: &Snapshot, data: &str, parsed: Option<&Value>) -> bool {
         match (kind, snapshot.facts(), parsed) {
             (_, Facts::Bazaar(market), _) if !market.is_usable => false,
@@ -246,7 +246,7 @@ impl ResponseCheck<'_> {
     }
 }
 
-/// Whether the log has a line within the time that it may take to arrive.
+/// Waits for a log line. Returns false if it does not arrive in time.
 fn awaits(has_line: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     while !has_line() {
@@ -271,7 +271,7 @@ fn expect_headers(response: &Response) -> Result<(), String> {
     Ok(())
 }
 
-/// Panics if the envelope is not as documented.
+/// Checks that the error is as documented. Panics if its envelope is not.
 fn expect_error_envelope(response: &Response, status: u16) -> Result<(), String> {
     let code = match status {
         400 => "BAD_REQUEST",
@@ -280,23 +280,23 @@ fn expect_error_envelope(response: &Response, status: u16) -> Result<(), String>
         404 => "NOT_FOUND",
         429 => "RATE_LIMITED",
         500 => "INTERNAL_ERROR",
-        _ => return Err("a status that is not documented".to_owned()),
+        _ => return Err("an undocumented status".to_owned()),
     };
     let message = response.error(code);
     let wait = response.headers.get("retry-after").map(|wait| wait.to_str().unwrap().parse().unwrap());
     let has_leaked = message.contains("junk") || message.contains("maintenance");
     let has_times = ["last-modified", "expires"].iter().any(|name| response.headers.contains_key(*name));
     if has_leaked || has_times || wait.is_some_and(|seconds: u64| !(1..=3_600).contains(&seconds)) {
-        return Err(format!("another error: {:?} {:.300}", response.headers, response.text));
+        return Err(format!("an undocumented error: {:?} {:.300}", response.headers, response.text));
     }
     Ok(())
 }
 
-/// The time in `Last-Modified` in Unix milliseconds. `Expires` must be one TTL later.
+/// Reads the time in `Last-Modified`, in Unix milliseconds. `Expires` must be one TTL later.
 fn fetched_ms(response: &Response, ttl_ms: i64) -> Result<i64, String> {
     let read = |name: &str| -> Result<i64, String> {
         let header = response.headers.get(name).and_then(|value| value.to_str().ok());
-        let value = header.ok_or_else(|| format!("without {name}"))?;
+        let value = header.ok_or_else(|| format!("the header {name} is missing"))?;
         let zoned = strtime::parse("%a, %d %b %Y %H:%M:%S GMT", value)
             .and_then(|time| time.to_datetime()?.to_zoned(TimeZone::UTC))
             .map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What goes wrong in a round of the storm, by chance.
+//! Chooses the faults of a round of the storm at random.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use local::{Fault, Refusal};
 
 use super::upstream::Weather;
 
-/// The operations of recorders.
+/// The write operations of recorders.
 const RECORDING: [&str; 3] = ["BatchWriteItem", "PutItem", "UpdateItem"];
 
-/// How far the clock jumps after a round.
+/// The jump of the clock after a round.
 pub(super) fn jump(rng: &mut Rng) -> Duration {
     let seconds = match rng.u32(..16) {
         0..3 => 0,
@@ -32,7 +32,7 @@ pub(super) fn upstream(rng: &mut Rng, is_hanging: bool) -> Weather {
     Weather { faults, hangs: if is_hanging { 150 } else { 0 } }
 }
 
-/// The faults of DynamoDB: mostly none.
+/// The faults of DynamoDB. Most rounds have none.
 pub(super) fn database(rng: &mut Rng, is_hanging: bool) -> Vec<(&'static str, Fault)> {
     let count = rng.u32(..5).saturating_sub(2);
     (0..count).map(|_| any_database_fault(rng, is_hanging)).collect()

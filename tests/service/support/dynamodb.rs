@@ -8,7 +8,7 @@ use hyper_util::rt::TokioExecutor;
 use local::Cloud;
 use serde_json::Value;
 
-/// The response of `DynamoDB` to the operation.
+/// Sends the operation to `DynamoDB`, and returns the response.
 pub(crate) async fn call(cloud: &Cloud, operation: &str, request: &Value) -> Value {
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let request = Request::post(format!("{}/", cloud.dynamodb().url()))

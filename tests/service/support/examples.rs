@@ -1,4 +1,4 @@
-//! One request to every route.
+//! The example requests of the routes.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,17 +10,17 @@ use tokio::task::JoinSet;
 /// The beginning of the paths of the name service.
 pub(crate) const NAME_SERVICE: &str = "/users/";
 
-/// A request to one route, and the upstream requests that it causes: none if the route serves history.
+/// A request to one route, and the upstream requests that it causes. Routes of history cause none.
 #[derive(Debug)]
 pub(crate) struct Example {
     pub(crate) route: &'static Route,
     /// The path to request, with its query.
     pub(crate) path: &'static str,
-    /// The upstream paths, in the order in which they are requested.
+    /// The upstream paths in the order of the requests.
     pub(crate) upstream: Vec<String>,
 }
 
-/// The example requests of the functions' descriptions, of which a route with several kinds of responses has several.
+/// The example requests in the descriptions of the functions. A route with several kinds of responses has several.
 static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
     let requests = openapi::requests().unwrap().into_iter().filter(|(_, path)| path.starts_with("/v1/"));
     requests
@@ -40,12 +40,12 @@ pub(crate) fn examples() -> impl Iterator<Item = &'static Example> {
     })
 }
 
-/// One request to every route that requests something from an upstream.
+/// One request to every route that sends requests to an upstream.
 pub(crate) fn live_examples() -> impl Iterator<Item = &'static Example> {
     examples().filter(|example| !example.upstream.is_empty())
 }
 
-/// One request to every route that passes on the content of a resource, with this resource.
+/// One request to every route that passes on the content of a resource, and that resource.
 pub(crate) fn passing_examples() -> impl Iterator<Item = (&'static Example, Resource)> {
     examples().filter_map(|example| match example.route.reads {
         Reads::Passed(path) => Some((example, Resource::at(path).unwrap())),
@@ -53,13 +53,13 @@ pub(crate) fn passing_examples() -> impl Iterator<Item = (&'static Example, Reso
     })
 }
 
-/// Requests to every route that reads recorded data, with every kind of response that goes stale.
+/// Requests to every route of recorded data whose responses go stale, for every kind of response.
 pub(crate) fn recorded_requests() -> impl Iterator<Item = &'static str> {
     let recorded = |Route { reads, expiry, .. }: &Route| *reads == Reads::History && *expiry == Expiry::Stale;
     EXAMPLES.iter().filter(move |example| recorded(example.route)).map(|example| example.path)
 }
 
-/// A request that sets a query parameter with these pairs, such as `limit=5`, and others as an example that has the parameter.
+/// A request with these pairs for a query parameter, such as `limit=5`. The other parameters are from an example that has this one.
 pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> String {
     let has_parameter = |pair: &&str| pair.split('=').next() == Some(parameter);
     let examples = EXAMPLES.iter().filter(|example| example.route.path == route.path);
@@ -69,11 +69,11 @@ pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> Strin
     format!("{}?{}", route.path, others.chain([pairs]).collect::<Vec<_>>().join("&"))
 }
 
-/// The smallest bazaar: one without a price is not served.
+/// The smallest bazaar. It has a price, because a bazaar without a price is not served.
 const BAZAAR: &str = r#""products":{"A":{"quick_status":{"sellPrice":1,"buyPrice":2,"sellVolume":3,"buyVolume":4,"sellMovingWeek":5,"buyMovingWeek":6}}}"#;
 
-/// Makes the upstream serve small bodies, unless another fault is set for a path. The usual ones take seconds on a busy machine, and
-/// a function counts the time of a fetch as part of the age: tests of exact times need fetches below a second.
+/// Makes the upstream serve small bodies, unless another fault is set for a path. A function counts the time of a fetch as part of the
+/// data's age, so tests of exact times need fetches below a second. Usual bodies take seconds on a busy machine.
 pub(crate) fn serve_small_bodies(cloud: &Cloud) {
     for (path, rest) in [
         ("/v2/skyblock/auctions*", r#""page":0,"totalPages":1,"totalAuctions":0,"auctions":[]"#),
@@ -86,7 +86,7 @@ pub(crate) fn serve_small_bodies(cloud: &Cloud) {
     }
 }
 
-/// Runs `check` for every live route, all at the same time.
+/// Runs `check` for all live routes at the same time.
 pub(crate) async fn for_every_live_route<F>(
     cloud: &Arc<Cloud>,
     check: impl Fn(Arc<Cloud>, &'static Example) -> F,

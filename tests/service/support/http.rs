@@ -1,4 +1,4 @@
-//! Sends requests and checks the promises that all responses share.
+//! Sends requests, and checks the promises that all responses share.
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
@@ -33,13 +33,13 @@ impl Response {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// `data` of a success envelope. Panics if the envelope is not exactly as documented.
+    /// Returns `data` of a success envelope. Panics if the envelope is not exactly as documented.
     #[track_caller]
     pub(crate) fn data(&self) -> Value {
         self.success()["data"].take()
     }
 
-    /// `meta.cached` of a success envelope. Panics if the envelope is not exactly as documented.
+    /// Returns `meta.cached` of a success envelope. Panics if the envelope is not exactly as documented.
     #[track_caller]
     pub(crate) fn cached(&self) -> bool {
         self.success()["meta"]["cached"].as_bool().unwrap()
@@ -58,7 +58,7 @@ impl Response {
         body
     }
 
-    /// Panics unless this is `earlier` served from a cache: the same bytes and times, and `cached: true`.
+    /// Panics unless this response is `earlier` from a cache: the same data and times, and `cached: true`.
     #[track_caller]
     pub(crate) fn expect_replay_of(&self, earlier: &Self) {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
@@ -76,7 +76,7 @@ impl Response {
         self.expect_headers();
     }
 
-    /// The message of an error envelope. Panics if the envelope, its code or the status is not as documented.
+    /// Returns the message of an error envelope. Panics if the envelope, its code or the status is not as documented.
     #[track_caller]
     pub(crate) fn error(&self, code: &str) -> String {
         let body = self.json();
@@ -87,7 +87,7 @@ impl Response {
             "NOT_FOUND" => 404,
             "RATE_LIMITED" => 429,
             "INTERNAL_ERROR" => 500,
-            other => panic!("{other} is not an error code of this service"),
+            other => panic!("{other} is not an error code of the service"),
         };
         assert_eq!(body["error"]["code"], code, "{body}");
         assert_eq!(self.status.as_u16(), status, "{body}");
@@ -113,23 +113,23 @@ impl Response {
     }
 }
 
-/// The key of the account with the tier `pro`, if the cloud checks keys.
+/// The key of an account on the tier `pro`, if the cloud checks keys.
 fn key(cloud: &Cloud) -> Option<&str> {
     cloud.keys().map(|keys| keys.pro.expose())
 }
 
-/// The response to `GET path` with the key of the tier `pro`. `path` begins with a slash and may have a query.
+/// Sends `GET path` with a key of the tier `pro`. `path` begins with a slash and may have a query.
 pub(crate) async fn get(cloud: &Cloud, path: &str) -> Response {
     let headers: Vec<_> = key(cloud).map(|key| (KEY_HEADER, key)).into_iter().collect();
     send_with(&cloud.url(), Method::GET, path, &headers).await
 }
 
-/// The response of the server at `base` to `method path` without a key.
+/// Sends `method path` to the server at `base`, without a key.
 pub(crate) async fn send(base: &str, method: Method, path: &str) -> Response {
     send_with(base, method, path, &[]).await
 }
 
-/// The response of the server at `base` to `method path` with these headers.
+/// Sends `method path` to the server at `base`, with these headers.
 pub(crate) async fn send_with(base: &str, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
     let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
     let mut request = Request::builder().method(method).uri(format!("{base}{path}"));
@@ -140,14 +140,13 @@ pub(crate) async fn send_with(base: &str, method: Method, path: &str, headers: &
     Response::read(response).await
 }
 
-/// Makes the gateway cache the authorizer's decision on the key of [`get`] for a minute. Faults of the table that a test
-/// sets then reach only the functions.
+/// Makes the gateway cache the authorizer's decision on the key of [`get`] for a minute, so that later faults of the table reach
+/// only the functions.
 pub(crate) async fn cache_authorization(cloud: &Cloud) {
     get(cloud, "/v1/auctions?page=x").await.error("BAD_REQUEST");
 }
 
-/// The response to `GET target` with the key of the tier `pro`. The target is sent byte for byte, also if no client would
-/// send it.
+/// Sends `GET target` with a key of the tier `pro`. The target is sent byte for byte, even if no client would send it.
 pub(crate) async fn get_raw(cloud: &Cloud, target: &[u8]) -> Response {
     let address = cloud.url().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).await.unwrap();

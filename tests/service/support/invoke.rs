@@ -1,4 +1,4 @@
-//! Invokes functions without the gateway, through Lambda's Invoke API. There a test chooses the time of a request to the
+//! Invokes functions through Lambda's Invoke API instead of the gateway, so a test can choose the time of a request to the
 //! millisecond.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::examples::examples;
 use super::http::Response;
 
-/// The function behind `path`, and the event that the gateway sends it for a request at `time_ms`.
+/// The function behind `path`, and the gateway's event for a request at `time_ms`.
 pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut parameters = BTreeMap::<_, Vec<_>>::new();
@@ -28,7 +28,7 @@ pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
             Some((front, _)) => path.starts_with(front),
             None => path == route.path,
         })
-        .unwrap_or_else(|| panic!("no route has {path}"));
+        .unwrap_or_else(|| panic!("no route has the path {path}"));
     let event = json!({
         "httpMethod": "GET",
         "path": path,
@@ -45,7 +45,7 @@ pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
     (route.function, event.to_string())
 }
 
-/// The response of the function behind `path` to a request at `time_ms`.
+/// Invokes the function behind `path` with a request at `time_ms`, and returns its response.
 pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Response {
     let (function, event) = event(path, time_ms);
     let response = invoke(cloud, function, event).await.json();
@@ -59,7 +59,7 @@ pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Response 
     Response { status: status.try_into().unwrap(), headers, text }
 }
 
-/// The Invoke API's response when `function` is invoked with the event `payload`.
+/// Invokes `function` with the event `payload`, and returns the response of the Invoke API.
 pub(crate) async fn invoke(cloud: &Cloud, function: &str, payload: String) -> Response {
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let uri = format!("{}/2015-03-31/functions/{function}/invocations", cloud.lambda_url());

@@ -1,4 +1,4 @@
-//! The log lines of functions.
+//! Reads the log lines of functions.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ pub(crate) fn expect_clean_logs(cloud: &Cloud) {
     }
 }
 
-/// The JSON log lines that functions have written so far.
+/// The JSON log lines that functions have written until now.
 pub(crate) fn log_lines(cloud: &Cloud) -> Vec<Value> {
     cloud.logs().iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// The first `count` JSON log lines that match. A line may arrive a moment after its response.
+/// Waits for `count` matching JSON log lines, and returns them. A line may arrive a moment after its response.
 pub(crate) async fn await_logs(cloud: &Cloud, count: usize, matches: impl Fn(&Value) -> bool) -> Vec<Value> {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Starts the service in the local cloud and sends it requests.
+//! Starts the service in the local cloud, and sends it requests.
 
 mod dynamodb;
 mod examples;
@@ -27,7 +27,7 @@ pub(crate) use invoke::{event, get_at, invoke};
 pub(crate) use logs::{await_logs, expect_clean_logs, log_lines};
 pub(crate) use prices::{record_prices, record_prices_of};
 
-/// The functions that run on schedules. No route leads to them.
+/// The functions that run on schedules, which have no route.
 pub(crate) const RECORDERS: [&str; 5] =
     ["record-auctions", "record-bazaar", "record-candles", "record-fire-sales", "record-mayor"];
 
@@ -37,39 +37,39 @@ pub(crate) const AUTHORIZER: &str = "authorizer";
 /// The function that manages accounts and keys.
 pub(crate) const ACCOUNTS: &str = "accounts";
 
-/// The service with a simulator of its own, on free ports.
+/// Starts the service with its own simulator, on free ports.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await
 }
 
-/// The service with these options.
+/// Starts the service with these options.
 pub(crate) async fn start_with(options: Options) -> Cloud {
     Cloud::start(options).await.unwrap()
 }
 
-/// Options for a cloud with one instance of each function: what one request caches serves every later one.
+/// Options for a cloud with one instance of each function, so all requests to a function share a cache.
 pub(crate) fn one_instance_each() -> Options {
     Options { concurrency: NonZeroU16::MIN, ..Options::for_tests() }
 }
 
-/// Options for a cloud whose recorders have ten seconds for a run, which leaves no time to repeat a fetch.
+/// Options for a cloud whose recorders have only ten seconds for a run, too few to repeat a fetch.
 pub(crate) fn without_repeated_fetches() -> Options {
     Options { longest_timeout: Duration::from_secs(10), ..Options::for_tests() }
 }
 
-/// The same options with these values for parameters of the template.
+/// Adds these values of the template's parameters to the options.
 pub(crate) fn with_parameters(mut options: Options, parameters: &[(&str, &str)]) -> Options {
     let owned = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     options.parameters.extend(owned);
     options
 }
 
-/// The template as it is deployed, with its parameters at their defaults.
+/// The deployed template with the defaults of its parameters.
 pub(crate) fn deployed_template() -> Template {
     template_with(&[])
 }
 
-/// The template as it is deployed, with these values for parameters.
+/// The deployed template with these values of its parameters.
 pub(crate) fn template_with(parameters: &[(&str, &str)]) -> Template {
     let document = Document::read(&Options::default().template).unwrap();
     let given = [("DashboardUrl", "https://dashboard.example")].iter().chain(parameters);
@@ -81,14 +81,14 @@ pub(crate) fn in_repository(path: &str) -> PathBuf {
     Options::default().template.with_file_name(path)
 }
 
-/// What the alias `cargo NAME` runs with these arguments, but as the tests build it.
+/// The command of the alias `cargo NAME` with these arguments, in the tests' profile.
 pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::from(local::cargo(&in_repository("")));
     command.args(["run", "--profile", "test", "--package", name, "--"]).args(arguments);
     command
 }
 
-/// Parameters of flips, with the limit, the lowest price and the lowest volume that they stand for.
+/// Parameters of flips, with the limit, the lowest price and the lowest volume that they set.
 pub(crate) const FLIPS: [(&str, usize, [u32; 2]); 8] = [
     ("", 20, [50_000, 10_000]),
     ("&limit=1", 1, [50_000, 10_000]),
@@ -100,7 +100,7 @@ pub(crate) const FLIPS: [(&str, usize, [u32; 2]); 8] = [
     ("&min_price=0&min_volume=0&limit=100", 100, [0, 0]),
 ];
 
-/// The upstream simulator of the cloud.
+/// The cloud's upstream simulator.
 #[track_caller]
 pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {
     cloud.simulator().unwrap()

@@ -1,4 +1,4 @@
-//! Prices of auctions that are recorded without the recorder.
+//! Records auction prices without the recorder.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use local::Cloud;
 use tables::auctions::{Coins, Minute, Price, record};
 use tables::{Table, bazaar, series};
 
-/// The items of the examples in the documentation, each with its prices in hundredths of a coin, and its auctions.
+/// The items of the documentation's examples: the id, the lowest and second lowest price in hundredths of a coin, and the number of
+/// listings.
 const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
     ("GOLDEN_DRAGON;4", 21_900_000_000, Some(22_450_000_000), 41),
     ("HYPERION", 90_000_000_000, Some(90_000_000_000), 12),
@@ -16,10 +17,10 @@ const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
     ("NEW_YEAR_CAKE+383", 30_000_000, Some(31_000_001), 2),
 ];
 
-/// The day of the example of all candles: 2026-01-01.
+/// The day of the example of `/v1/bazaar/candles/all`: 2026-01-01.
 const EXAMPLE_DAY: UnixSeconds = UnixSeconds::new(1_767_225_600);
 
-/// Records prices at the minute of this time in Unix milliseconds, and the candle of one product on the day of the example.
+/// Records prices for the minute of this time in Unix milliseconds, and stores the candle of a product on the example's day.
 pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     record_prices_of(cloud, time_ms, &ITEMS).await;
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
@@ -32,8 +33,8 @@ pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     series::begin_at(session, &bazaar::SERIES, slot.end()).await.unwrap();
 }
 
-/// Records the prices of these items, which are sorted by id, at the minute of this time in Unix milliseconds. The auction of the lowest
-/// price is the position of the item, and the provider's refresh was a second before.
+/// Records the prices of these items for the minute of this time in Unix milliseconds. The items must be sorted by id. The id of an item's
+/// cheapest auction is the item's position, and the provider refreshed one second before the time.
 pub(crate) async fn record_prices_of(cloud: &Cloud, time_ms: i64, items: &[(&str, u64, Option<u64>, u32)]) {
     let price = |(id, lowest, second, listings): &(&str, u64, Option<u64>, u32)| {
         let (lowest, second) = (Coins::of_hundredths(*lowest), second.map(Coins::of_hundredths));
