@@ -1,4 +1,5 @@
-//! The function for accounts and keys, by Lambda's Invoke API, as programs use it. No line of its log has a key.
+//! Programs manage accounts and keys with the accounts function, through Lambda's Invoke API. Commands may be interrupted and repeated,
+//! and no log line has a key.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use crate::support::{
     start_with,
 };
 
-/// The writes of the function.
+/// The DynamoDB operations with which the function writes.
 const WRITES: [&str; 3] = ["PutItem", "UpdateItem", "DeleteItem"];
 const HOUR: u32 = 3600;
 /// The longest time for which a decision is cached.
@@ -23,14 +24,14 @@ async fn run(cloud: &Cloud, command: Value) -> Value {
     invoke(cloud, ACCOUNTS, command.to_string()).await.json()
 }
 
-/// The result of the command, which succeeds.
+/// Runs the command, which must succeed, and returns its result.
 async fn done(cloud: &Cloud, command: Value) -> Value {
     let mut response = run(cloud, command).await;
     assert!(response.get("error").is_none(), "{response}");
     response["result"].take()
 }
 
-/// The code of the error with which the command fails.
+/// Runs the command, which must fail, and returns the code of the error.
 async fn refused(cloud: &Cloud, command: Value) -> String {
     let response = run(cloud, command).await;
     response["error"]["code"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
@@ -49,7 +50,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
 }
 
-/// The keys of the account that are issued and do not expire.
+/// The keys of the account that are issued and have no expiry.
 async fn working(cloud: &Cloud) -> Vec<Value> {
     let mut listed = done(cloud, json!({"command": "list_keys", "account": "bots"})).await;
     let Value::Array(keys) = listed["keys"].take() else { panic!("{listed}") };
@@ -78,7 +79,7 @@ async fn a_program_sells_access() {
         "reason": null, "keys": [issued_without_key(&issued)],
     });
     assert_eq!(account, expected);
-    // What is not given stays.
+    // Omitted fields keep their values.
     let suspended = json!({"command": "set_account", "account": "bots", "status": "suspended"});
     let account = done(&cloud, suspended).await;
     assert_eq!((&account["tier"], &account["allowed"]), (&json!("pro"), &json!(false)));
@@ -103,7 +104,7 @@ async fn a_program_sells_access() {
     expect_clean_logs(&cloud);
 }
 
-/// The properties of the issued key.
+/// The properties of the issued key, without the key itself.
 fn issued_without_key(issued: &Value) -> Value {
     let mut properties = issued.clone();
     properties.as_object_mut().unwrap().remove("key");
@@ -153,7 +154,7 @@ async fn a_replaced_key_stops_at_the_end_of_its_grace_time() {
     assert_eq!([status(&cloud, old_key).await, status(&cloud, new_key).await], [200, 200]);
     let explained = done(&cloud, json!({"command": "explain_key", "key": old_key})).await;
     assert!(explained["key"]["expires_at"].is_string(), "{explained}");
-    // The new key has the label now.
+    // The label now belongs to the new key.
     assert_eq!(refused(&cloud, issue("order-2")).await, "label_taken");
     assert_eq!(refused(&cloud, replace(&old["id"], HOUR)).await, "label_taken");
     cloud.clock().advance(Duration::from_secs(HOUR.into()) + CACHED);
@@ -183,7 +184,7 @@ async fn a_repeated_request_replaces_the_key_whose_response_was_lost() {
     assert_eq!(ids, [kept["id"].clone()]);
     // Another request finds the label taken.
     assert_eq!(refused(&cloud, issue("order-2")).await, "label_taken");
-    // So does the same one once it is forgotten.
+    // The first request also finds it taken, once its row has expired.
     let database = cloud.dynamodb().database();
     let row = json!({
         "TableName": "Access",
@@ -228,12 +229,12 @@ async fn requests_at_once_leave_one_key_for_each() {
     assert_eq!(values, ["starter", "suspended", "2100-01-01T00:00:00Z"]);
 }
 
-/// How many writes the table has been sent.
+/// The number of writes that DynamoDB has received.
 fn writes(cloud: &Cloud) -> u64 {
     WRITES.map(|operation| cloud.dynamodb().requests(operation)).iter().sum()
 }
 
-/// Runs the command and kills its process at the write after `count` others. Returns whether there was such a write.
+/// Runs the command, and kills its process at the write that follows `count` others. Returns whether there was such a write.
 async fn interrupt(cloud: &Cloud, command: &Value, count: u64) -> bool {
     let fault = WRITES.into_iter().fold(Fault::hang().after(count), Fault::on);
     cloud.dynamodb().set_fault(fault);
@@ -246,7 +247,7 @@ async fn interrupt(cloud: &Cloud, command: &Value, count: u64) -> bool {
         }
         () = async {
             while writes(cloud) <= before + count {
-                assert!(start.elapsed() < Duration::from_mins(3), "there is no write {count} of {command}");
+                assert!(start.elapsed() < Duration::from_mins(3), "{command} neither ended nor sent write {count}");
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
             cloud.kill(ACCOUNTS).await.unwrap();

@@ -15,7 +15,7 @@ async fn cargo_admin(cloud: &Cloud, arguments: &[&str]) -> Option<String> {
     run(cloud, cargo("admin", arguments), arguments).await
 }
 
-/// Runs the program that `cargo admin` has built, which saves Cargo's part.
+/// Runs the program that `cargo admin` has built, without starting Cargo again.
 async fn admin(cloud: &Cloud, arguments: &[&str]) -> Option<String> {
     let test = std::env::current_exe().unwrap();
     let mut command = Command::new(test.parent().unwrap().with_file_name("admin"));
@@ -46,7 +46,7 @@ async fn a_key_works_once_it_is_issued_and_stops_within_65_seconds_of_being_revo
     admin(&cloud, &paid).await.unwrap();
     let issued = admin(&cloud, &["key", "issue", "bots", "--label", "ci"]).await.unwrap();
     let key = issued.trim();
-    assert!(key.starts_with("gd_") && !key.contains(char::is_whitespace), "standard output is the key alone");
+    assert!(key.starts_with("gd_") && !key.contains(char::is_whitespace), "standard output is only the key");
     assert!(get_mayor(&cloud, key).await.data().is_object());
     assert!(admin(&cloud, &["key", "explain", key]).await.unwrap().contains("yes"));
 
@@ -57,11 +57,11 @@ async fn a_key_works_once_it_is_issued_and_stops_within_65_seconds_of_being_revo
     assert!(exported.contains(r#"{"account":"bots","tier":"pro""#), "{exported}");
     admin(&cloud, &["key", "revoke", id]).await.unwrap();
     assert!(admin(&cloud, &["key", "explain", key]).await.is_none());
-    // The gateway caches a decision for a minute, the authorizer what it has read for five seconds.
+    // The gateway caches decisions for a minute, and the authorizer caches rows for five seconds.
     cloud.clock().advance(Duration::from_secs(65));
     get_mayor(&cloud, key).await.error("UNAUTHORIZED");
 
-    // The account itself still has access: a second key of it works.
+    // The account still has access: its second key works.
     let second = admin(&cloud, &["key", "issue", "bots", "--label", "ci"]).await.unwrap();
     assert!(get_mayor(&cloud, second.trim()).await.data().is_object());
     admin(&cloud, &["account", "set", "bots", "--status", "suspended"]).await.unwrap();

@@ -1,4 +1,5 @@
-//! The authorizer's decisions. Tests invoke it without the gateway, so that they choose the time to the second.
+//! The authorizer's decision follows from the key, its account and the time. It fails if the table cannot be read, and never logs a
+//! key. These tests invoke it without the gateway, so they choose the time to the second.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +19,10 @@ const DAY: i64 = 86_400;
 
 const STAGE: &str = "arn:aws:execute-api:eu-central-1:123456789012:abcdefghij/live";
 
-/// How long an instance uses what it has read, in seconds.
+/// How long an instance caches rows, in seconds.
 const CACHED_FOR: i64 = 5;
 
-/// The gateway's event for a request with these header values, at a moment in Unix seconds.
+/// The gateway's event for a request with these values of the key header, at this time in Unix seconds.
 fn event(keys: &[&str], time: i64) -> String {
     json!({
         "type": "REQUEST",
@@ -38,7 +39,7 @@ fn event(keys: &[&str], time: i64) -> String {
     .to_string()
 }
 
-/// The authorizer's decision on a key: the tier that it allows, `deny`, or the error that it fails with.
+/// The authorizer's decision on a key: the tier if it allows the request, otherwise `deny` or its error.
 async fn decide(cloud: &Cloud, key: &str, time: i64) -> String {
     decision(&invoke(cloud, AUTHORIZER, event(&[key], time)).await.json())
 }
@@ -59,7 +60,7 @@ fn decision(response: &Value) -> String {
     }
 }
 
-/// How often the table has been read.
+/// The number of reads that DynamoDB has received.
 fn reads(cloud: &Cloud) -> u64 {
     ["GetItem", "BatchGetItem", "Query", "Scan"]
         .map(|operation| cloud.dynamodb().requests(operation))
@@ -81,11 +82,11 @@ async fn an_allowed_request_carries_its_account_its_tier_and_its_usage_identifie
     expect_clean_logs(&cloud);
 }
 
-/// The row of the key with this number, if there is one.
+/// Returns the row of the key with this number, if the key has a row.
 type RowOf<'a> = &'a dyn Fn(u32) -> Option<Value>;
 
-/// Every state of a key with every state of its account, around the end of the paid time. An instance caches what it has
-/// read, so each case has a key of its own.
+/// Combines every state of a key with every state of its account, around the end of the paid time. An instance caches rows, so
+/// each case has its own key.
 #[tokio::test]
 async fn a_decision_follows_from_the_key_the_account_and_the_time() {
     let cloud = start_with(one_instance_each()).await;
@@ -111,7 +112,7 @@ async fn a_decision_follows_from_the_key_the_account_and_the_time() {
             if let Some(account) = account {
                 put(&cloud, account).await;
             }
-            // A day and a second before the end, the last paid second, a second and a day after it.
+            // A day and a second before the end, the last paid second, and a second and a day after it.
             for time in [NOW - DAY, NOW - 1, NOW, NOW + 1, NOW + DAY] {
                 number += 1;
                 if let Some(row) = row(number) {
@@ -161,7 +162,7 @@ async fn malformed_keys_are_refused_without_a_read() {
     for text in malformed {
         assert_eq!(decide(&cloud, text, NOW).await, "Unauthorized", "{text:?}");
     }
-    // Two headers: the gateway would cache the decision under one of them.
+    // With two headers, the gateway would cache the decision under one of them.
     for two in [[good, good], [good, "other"], ["other", good]] {
         assert_eq!(decision(&invoke(&cloud, AUTHORIZER, event(&two, NOW)).await.json()), "Unauthorized");
     }
@@ -183,7 +184,7 @@ async fn a_new_key_takes_two_reads_and_none_for_the_next_five_seconds() {
     assert_eq!(decide(&cloud, key.expose(), NOW).await, "pro");
     assert_eq!(reads(&cloud) - before, 2);
     put(&cloud, &with(&row, "revoked_at", json!({"N": NOW.to_string()}))).await;
-    // The rows are cached, the decision is not: three seconds later the account has lapsed.
+    // The rows are cached, but the decision is not: after three seconds, the account has lapsed.
     for (after, expected, total) in
         [(2, "pro", 2), (3, "deny", 2), (CACHED_FOR - 1, "deny", 2), (CACHED_FOR, "Unauthorized", 3)]
     {
@@ -219,11 +220,11 @@ async fn every_fault_of_the_table_fails_the_decision() {
         ("throttled", Fault::throttled()),
         ("no such table", Fault::missing_table()),
         ("closed", Fault::close()),
-        ("the account only", Fault::refusal(Refusal::InternalServerError).after(1)),
+        ("only the account's read", Fault::refusal(Refusal::InternalServerError).after(1)),
         ("hanging", Fault::hang()),
     ];
     for (position, (name, fault)) in (0_i64..).zip(faults) {
-        // What was cached a minute ago does not count now.
+        // The rows of the previous fault have left the cache.
         let time = NOW + 60 * (position + 1);
         assert_eq!(decide(&cloud, key.expose(), time).await, "pro", "before {name}");
         cloud.dynamodb().set_fault(fault);
@@ -276,7 +277,7 @@ async fn invalid_rows_fail_the_decision() {
         let response = decide(&cloud, key.expose(), NOW).await;
         assert_eq!(response, common::error::INTERNAL_MESSAGE, "{attribute}: {value}");
     }
-    // The digest of another key whose id is the same: the id is only a part of the digest.
+    // The digest of another key with the same id, which is only a part of the digest.
     let key = next_key();
     let mut digest = key.digest().to_string();
     digest.replace_range(63.., if digest.ends_with('0') { "1" } else { "0" });

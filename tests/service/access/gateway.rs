@@ -1,5 +1,5 @@
-//! Every error of the contract (`functions/README.md`, Errors) through the gateway, with the stage cache and without it. No
-//! data is served without a valid key.
+//! Every error of the contract (`functions/README.md`, Errors) reaches the client through the gateway, with and without the stage
+//! cache. Routes that require a key serve data only with a valid one.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ const PATH: &str = "/v1/mayor";
 
 /// How long the gateway caches a decision of the authorizer.
 const DECISION_CACHED_FOR: Duration = Duration::from_mins(1);
-/// How long the authorizer caches what it has read.
+/// How long the authorizer caches rows.
 const ROWS_CACHED_FOR: Duration = Duration::from_secs(5);
 
-/// The service with the stage cache or without it, and with a stopped clock.
+/// Starts the service with or without the stage cache, and with a stopped clock.
 async fn start(gateway_cache: &str) -> Cloud {
     let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", gateway_cache)])).await;
     cloud.clock().stop_at(cloud.clock().now_ms());
     cloud
 }
 
-/// The response to `GET path` with these headers and no other key.
+/// Sends `GET path` with these headers and no other key.
 async fn get_with(cloud: &Cloud, path: &str, headers: &[(&str, &str)]) -> Response {
     send_with(&cloud.url(), Method::GET, path, headers).await
 }
@@ -38,7 +38,7 @@ async fn get_with_key(cloud: &Cloud, path: &str, key: &ApiKey) -> Response {
     get_with(cloud, path, &[(KEY_HEADER, key.expose())]).await
 }
 
-/// Each request is sent twice, because the second may be served from a cache.
+/// Sends each request twice, because the second response may come from a cache.
 #[tokio::test]
 async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
     for gateway_cache in ["off", "on"] {
@@ -76,7 +76,7 @@ async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
                 assert!(message.contains(part), "{what}, cache {gateway_cache}: {message}");
             }
         }
-        // Also if a key is in the query, and if it cannot be checked.
+        // The log has no key, even if a query contains one or the key cannot be checked.
         get_with(&cloud, &format!("/v1/nowhere?key={starter}"), &[(KEY_HEADER, starter)]).await;
         cloud.dynamodb().set_fault(Fault::close());
         cloud.clock().advance(DECISION_CACHED_FOR);
@@ -97,7 +97,7 @@ async fn too_many_requests_are_rate_limited_for_one_key_only() {
         for _ in 0..3 {
             assert!(get_with_key(&cloud, PATH, &keys.starter).await.data().is_object());
         }
-        // Every request counts, whatever its route and even if it is invalid.
+        // Requests to all routes count, including invalid ones.
         for path in [PATH, "/v1/items", "/v1/auctions?page=x"] {
             let response = get_with_key(&cloud, path, &keys.starter).await;
             let message = response.error("RATE_LIMITED");
@@ -130,7 +130,7 @@ async fn a_route_that_requires_no_key_answers_whatever_the_key_is() {
             ("a good one", vec![keys.starter.expose()]),
             ("two", vec![keys.pro.expose(), "other"]),
         ];
-        // The authorizer is not even asked.
+        // The authorizer is not called: it would fail without its table.
         cloud.dynamodb().set_fault(Fault::missing_table().on("GetItem"));
         for example in examples().filter(|example| !example.route.requires_key) {
             for (what, keys) in &cases {
@@ -171,7 +171,7 @@ async fn a_key_counts_only_in_its_header_and_only_once() {
     for query in [format!("?X-API-Key={pro}"), format!("?x-api-key={pro}"), format!("?api_key={pro}")] {
         get_with(&cloud, &format!("{PATH}{query}"), &[]).await.error("UNAUTHORIZED");
     }
-    // A decision on two headers is not cached for either of them.
+    // A decision on two headers is cached for neither of them.
     get_with(&cloud, PATH, &[(KEY_HEADER, "other")]).await.error("UNAUTHORIZED");
     expect_clean_logs(&cloud);
 }

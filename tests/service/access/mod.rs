@@ -1,4 +1,5 @@
-//! Which callers get through: keys, accounts, the authorizer's decisions, the gateway's responses, rate limits.
+//! Access: keys, accounts, payments, the authorizer's decisions, the gateway's responses and rate limits. The header of each file
+//! states its promise.
 
 mod accounts;
 mod admin;
@@ -11,7 +12,7 @@ mod throttling;
 
 use local::Cloud;
 
-/// Panics if a function has logged one of the keys, or most of one.
+/// Panics if a function has logged one of the keys, or most of a key.
 #[track_caller]
 fn expect_no_secrets(cloud: &Cloud, keys: &[&str]) {
     for line in cloud.logs() {

@@ -1,4 +1,5 @@
-//! Payments. `tests/tools/clients/payments.mts` sends events that Stripe's own library signs.
+//! A payment does not undo a later change, and the webhook exists only with the parameter `Payments`. `tests/tools/clients/payments.mts`
+//! sends events that Stripe's own library signs.
 
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ async fn a_payment_does_not_undo_what_a_person_has_set_later() {
     let later = now.plus(Duration::from_mins(1));
     assert!(access::put_paid_account(session, &paid, later).await.unwrap());
     assert_eq!(stored().await, paid);
-    // A person's change does not depend on the time of the payment.
+    // A person's change applies even if the payment is newer.
     assert!(access::replace_account(session, Some(&paid), &suspended).await.unwrap());
     assert_eq!(stored().await, suspended);
 }

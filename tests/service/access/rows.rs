@@ -1,4 +1,4 @@
-//! Rows of the table `Access`.
+//! Writes rows of the table `Access` for the tests.
 
 use common::auth::ApiKey;
 use local::Cloud;
@@ -8,7 +8,7 @@ use crate::support::call;
 
 const TABLE: &str = "Access";
 
-/// A valid key that is not issued, the same for the same number.
+/// A valid key that is not issued. The same number always gives the same key.
 pub(super) fn numbered_key(number: u32) -> ApiKey {
     ApiKey::of_random_part(&format!("TestsOnly{number:023}")).unwrap()
 }
@@ -25,7 +25,7 @@ pub(super) fn key_row(key: &ApiKey, account: &str) -> Value {
     })
 }
 
-/// The row of an account that is paid until this moment in Unix seconds.
+/// The row of an account that is paid until this time in Unix seconds.
 pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64) -> Value {
     json!({
         "pk": {"S": format!("account#{name}")},
@@ -35,7 +35,7 @@ pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64)
     })
 }
 
-/// The same row with another value for the attribute, in DynamoDB's JSON; `null` removes the attribute.
+/// Returns the row with another value of the attribute, in DynamoDB's JSON. `null` removes the attribute.
 pub(super) fn with(row: &Value, attribute: &str, value: Value) -> Value {
     let mut row = row.clone();
     let attributes = row.as_object_mut().unwrap();
@@ -47,7 +47,7 @@ pub(super) fn with(row: &Value, attribute: &str, value: Value) -> Value {
     row
 }
 
-/// Puts a row. It replaces a row with the same key.
+/// Puts a row, which replaces a row with the same key.
 pub(super) async fn put(cloud: &Cloud, row: &Value) {
     call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
 }

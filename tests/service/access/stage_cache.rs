@@ -1,4 +1,4 @@
-//! The gateway's stage cache: different requests never share a response, and the same request gets the same bytes until the
+//! With the gateway's stage cache, different requests never share a response, and a repeated request gets the same bytes until the
 //! route's TTL ends.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::support::{
     simulator, start_with, with_parameters,
 };
 
-/// A cloud with a stage cache and a stopped clock, and the lines of its access log.
+/// Starts a cloud with a stage cache and a stopped clock. Also returns the lines of its access log.
 async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&lines);
@@ -26,12 +26,12 @@ async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     (cloud, lines)
 }
 
-/// Where the last response came from: a function, or `cache`.
+/// The source of the last response: a function, or `cache`.
 fn source(lines: &Mutex<Vec<String>>) -> String {
     lines.lock().unwrap().last().unwrap().rsplit(' ').next().unwrap().to_owned()
 }
 
-/// Values that a careless cache key would confuse, percent-encoded as they are sent.
+/// Values that a careless cache key would confuse, percent-encoded as in a request.
 const TRICKY: [&str; 15] = [
     "Q",
     "q",
@@ -50,7 +50,7 @@ const TRICKY: [&str; 15] = [
     "Q%00",
 ];
 
-/// A function that refuses a value repeats it, so each response shows which request it belongs to.
+/// A refusal quotes the value, so each response shows its request.
 #[tokio::test]
 async fn no_two_values_of_a_parameter_share_a_response() {
     let (cloud, lines) = start().await;
@@ -69,7 +69,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
                 assert_eq!(source(&lines), "cache", "{path}");
                 expect_same(&again, &first);
                 if let Some(other) = seen.insert(first.text.clone(), path.clone()) {
-                    // Only two spellings of one player's name may share a response.
+                    // Only different spellings of one player's name may share a response.
                     let same =
                         (value.to_lowercase(), other.rsplit(['=', '/']).next().unwrap().to_lowercase());
                     assert_eq!(same.0, same.1, "{path} and {other}: {}", first.text);
@@ -80,7 +80,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
     expect_clean_logs(&cloud);
 }
 
-/// Requests that differ in where one parameter ends and the next begins.
+/// Requests that differ in the boundaries between their parameters.
 const GROUPS: [&[&str]; 4] = [
     &[
         "/v1/bazaar?mode=item&id=Q",
@@ -130,7 +130,7 @@ async fn no_two_queries_share_a_response() {
                 expect_same(&again, first);
             }
         }
-        // Only two spellings of the same page may share a response.
+        // Only different spellings of the same page may share a response.
         for (position, (path, response)) in group.iter().zip(&responses).enumerate() {
             for (other, earlier) in group.iter().zip(&responses).take(position) {
                 let is_equivalent = path.ends_with("page=01") && other.ends_with("page=1");
@@ -145,8 +145,8 @@ async fn no_two_queries_share_a_response() {
     expect_clean_logs(&cloud);
 }
 
-/// AWS does not document which of two values forms the key of a cached response. So the response to both could reach a client
-/// that gave only one of them.
+/// AWS does not document which of two values becomes part of the cache key. So a response to both could reach a client that sent
+/// only one of them.
 #[tokio::test]
 async fn two_different_values_of_a_parameter_fail_and_nothing_is_stored() {
     let (cloud, lines) = start().await;
@@ -188,7 +188,7 @@ async fn a_key_in_a_parameter_does_not_reach_the_log() {
     assert!(!cloud.logs().concat().contains(&key[..12]), "{:?}", cloud.logs());
 }
 
-/// Panics unless both responses have the same body and the same headers, but for those that belong to one request.
+/// Panics unless both responses have the same body and the same headers, except the request id and the date.
 #[track_caller]
 fn expect_same(again: &Response, first: &Response) {
     assert_eq!(again.status, first.status);
@@ -243,7 +243,7 @@ async fn a_failure_is_never_cached() {
         }
         simulator(&cloud).clear_faults();
         cloud.dynamodb().clear_faults();
-        // After the pause of the function.
+        // The function pauses for at most this long after a failure.
         cloud.clock().advance(std::time::Duration::from_secs(2));
         assert!(get(&cloud, example.path).await.data().is_object());
         assert_eq!(source(&lines), example.route.function);

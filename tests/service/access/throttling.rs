@@ -1,4 +1,4 @@
-//! A key gets the rate, the burst and the quota of its tier, no more and no less, and one profile per second.
+//! A key gets exactly the rate, burst and quota of its tier, and has a separate limit for profiles.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_
 /// 2026-04-28 15:00:00 UTC.
 const START: i64 = 1_777_388_400_000;
 
-/// After the burst is used up, a minute of requests at four times the rate: 95 % to 105 % of the rate get through.
+/// Uses the burst up, then sends four times the rate for a minute. Between 95 % and 105 % of the rate must get through.
 #[tokio::test]
 async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
     for (tier, rate, burst) in [("starter", 2, 60), ("pro", 5, 150)] {
@@ -69,7 +69,7 @@ async fn a_key_that_has_used_up_its_quota_is_refused_until_the_next_month() {
     let keys = cloud.keys().unwrap();
     // Two seconds before May.
     cloud.clock().stop_at(1_777_593_598_000);
-    // Every request counts, whatever its route and even if it is invalid.
+    // Requests to all routes count, including invalid ones.
     for path in ["/v1/mayor", "/v1/items", "/v1/auctions?page=x", "/v1/mayor", "/v1/mayor"] {
         assert_ne!(status(&cloud, path, &keys.starter).await, 429, "{path}");
     }
@@ -80,7 +80,7 @@ async fn a_key_that_has_used_up_its_quota_is_refused_until_the_next_month() {
     assert_eq!(refused.headers["retry-after"], "3600");
     assert_eq!(status(&cloud, "/v1/items", &keys.starter).await, 429);
     for _ in 0..10 {
-        assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200, "0 is no quota");
+        assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200, "0 means no quota");
     }
     cloud.clock().stop_at(1_777_593_600_000);
     for _ in 0..5 {
@@ -100,7 +100,7 @@ async fn profiles_have_a_limit_of_their_own_for_each_key() {
         assert_eq!(status(&cloud, &path, &keys.pro).await, 200, "{path}");
     }
     assert_eq!(status(&cloud, "/v1/profile/player_0", &keys.pro).await, 429);
-    // Neither other routes nor other keys are limited by that.
+    // The limit affects neither other routes nor other keys.
     assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200);
     assert_eq!(status(&cloud, "/v1/profile/player_0", &keys.starter).await, 200);
     cloud.clock().stop_at(START + 1_000);

@@ -1,4 +1,5 @@
-//! What auctions take when the game has 6,500 items: the capacity of recording, building and reading, and the sizes of responses.
+//! With 6,500 items, recording, building and reading auctions stays within the limits of capacity and size, and costs what the operators'
+//! page says.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,24 +22,24 @@ use crate::history::table::{self as rows, Row};
 use crate::history::{HOUR, MINUTE, start};
 use crate::support::{expect_clean_logs, get_at, in_repository};
 
-/// The most write units in a month of 730 hours, for all of auctions.
+/// The most write units for auctions in a month of 730 hours.
 const WRITE_UNITS: f64 = 9e6;
 const HOURS_A_MONTH: f64 = 730.0;
 
-/// Dollars, as in the test of the table of costs; and for what is kept, with point-in-time recovery: two days of minutes of 100 kB, nine days
-/// of texts of 100 kB an hour, and 90 days of hours of 400 kB, and of sales of 150 kB.
+/// Prices in dollars, as in `capacity/cost.rs`. `KEPT` is the monthly cost of storage with point-in-time recovery: two days of minutes of
+/// 100 kB, nine days of texts of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
 const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86 + SALES_GIGABYTES);
 
-/// The most gigabytes of sales that are kept, and the most dollars that they may cost a month.
+/// The most gigabytes of stored sales, and their highest cost in dollars per month.
 const SALES_GIGABYTES: f64 = 0.35;
 const SALES_DOLLARS: f64 = 0.5;
 
-/// The most read units of building an hour from its minutes, and of the averages of all windows.
+/// The most read units of building an hour from its minutes. Building the averages of all windows may take twice as many.
 const READ_UNITS_OF_HOUR: f64 = 600.0;
 
-/// The hours of a page, and the most read units of one on average.
+/// The hours of a page of candles, and the most read units of an average page.
 const PAGE_HOURS: usize = 500;
 const READ_UNITS_OF_PAGE: f64 = 60.0;
 
@@ -49,14 +50,14 @@ const LARGEST_PAGE: usize = 1_024 * 1_024;
 /// The most bytes that a stage cache stores.
 const STAGE_CACHE: usize = 1_048_576;
 
-/// The end of the hour that is recorded, the last but one of a day.
+/// The end of the recorded hour, which is the last but one of a day.
 const END: i64 = MIDNIGHT - HOUR;
 
-/// The number of items that are listed at a time, and of sales in a minute: the mean of 73 captured lists.
+/// The numbers of items that are listed at a time, and of sales in a minute, which is the mean of 73 captured lists.
 const ITEMS: usize = 6_500;
 const SALES: usize = 108;
 
-/// The ids of real items, and as many more with real words.
+/// The ids of real items, and further ids from real words, [`ITEMS`] in all.
 fn ids(random: &mut Rng) -> Vec<String> {
     let list: Value = serde_json::from_str(&captures::text("../../auctions/neu-ids.json").unwrap()).unwrap();
     let names = list.as_array().unwrap().iter().map(|name| name["internalname"].as_str().unwrap().to_owned());
@@ -74,17 +75,17 @@ fn ids(random: &mut Rng) -> Vec<String> {
     ids
 }
 
-/// An hour: prices of a real page, of which one in a hundred changes every minute, and sales, most of them of few items.
+/// The minutes of an hour, with prices from a real page. Few items have most of the sales.
 fn minutes(random: &mut Rng) -> Vec<Minute> {
     let page = capture(PAGE);
     let auctions = page["auctions"].as_array().unwrap();
     let real: Vec<_> = auctions.iter().map(|row| row["starting_bid"].as_u64().unwrap()).collect();
     let ids: Vec<AuctionItemId> = ids(random).iter().map(|id| id.parse().unwrap()).collect();
-    // Undercut by up to a hundredth.
     let mut lowest: Vec<_> = ids.iter().map(|_| real[random.usize(..real.len())]).collect();
     let minute = |number: i64| {
         let refreshed = UnixMilliseconds::new((END - HOUR + number * MINUTE) * 1_000 + 43_162);
         for price in &mut lowest {
+            // One price in a hundred falls or rises by up to 1 %.
             if random.u8(..100) == 0 {
                 *price = (*price + random.u64(..=*price / 50)).saturating_sub(*price / 100).max(1);
             }
@@ -96,7 +97,7 @@ fn minutes(random: &mut Rng) -> Vec<Minute> {
         };
         let prices: Vec<_> = ids.iter().cloned().zip(lowest.iter().map(&mut price)).collect();
         let mut sale = || {
-            // So 1,400 items are sold in an hour, as in the captured lists.
+            // This choice makes 1,400 items sell in an hour, as in the captured lists.
             let item = (0..4).fold(ITEMS, |most, _| random.usize(..=most)).min(ITEMS - 1);
             Sale {
                 auction: AuctionId::of_bytes(random.u128(..).to_be_bytes()),
@@ -122,7 +123,7 @@ fn minutes(random: &mut Rng) -> Vec<Minute> {
     (0..60).map(minute).collect()
 }
 
-/// The rows of auctions, by the front of their partition keys.
+/// The rows of auctions, by the first two parts of their partition keys.
 async fn dump(cloud: &Cloud) -> BTreeMap<String, Vec<Row>> {
     let mut rows = BTreeMap::<_, Vec<_>>::new();
     for ((partition, _), row) in rows::dump(cloud).await {
@@ -137,7 +138,7 @@ fn units(rows: &[Row]) -> f64 {
     rows.iter().map(write_units).sum()
 }
 
-/// Records the minutes of the hour, and returns the write units of one on average.
+/// Records the minutes of the hour, and returns the average write units of a minute.
 async fn record_hour(session: Session<'_>) -> f64 {
     let mut of_minute = 0.0;
     for (minute, number) in minutes(&mut Rng::with_seed(1)).iter().zip(-60..) {
@@ -148,18 +149,18 @@ async fn record_hour(session: Session<'_>) -> f64 {
     of_minute
 }
 
-/// Builds the hour, and returns the read units, which are compared with those that DynamoDB bills.
+/// Builds the hour, and returns its read units, computed from the sizes of rows. Checks that DynamoDB bills about as many.
 async fn build_hour(cloud: &Cloud) -> f64 {
     let minutes = dump(cloud).await;
     let bytes = |rows: &[Row]| rows.iter().map(bytes_of).sum::<usize>();
-    // A sale can be in the list of a later minute.
+    // Reads 63 minutes, because a list of the next hour can have sales of this one.
     let read_by_hour = 63.0 / 60.0
         * (read_units(bytes(&minutes["auctions#1m"])) / 2.0
             + read_units(bytes(&minutes["auctions#1m marker"])));
     assert!(read_by_hour <= READ_UNITS_OF_HOUR, "an hour of minutes: {read_by_hour} read units");
     let before = cloud.dynamodb().consumed().read_units;
     build(cloud, END + 6 * MINUTE).await;
-    // DynamoDB bills about as many, with the averages of this single hour.
+    // The bill includes the averages, which have only this hour to read.
     let billed = cloud.dynamodb().consumed().read_units - before;
     assert!(
         (0.9..1.1).contains(&(billed / read_by_hour)),
@@ -168,7 +169,7 @@ async fn build_hour(cloud: &Cloud) -> f64 {
     read_by_hour
 }
 
-/// Panics unless a page of candles of an item is small enough, with these rows of an hour.
+/// Panics unless an item's page of candles is small enough, if every hour has rows like these.
 fn expect_small_pages(hours: &[Row]) {
     let ids_of = |row: &Row| row["products"]["M"].as_object().unwrap().len();
     assert_eq!(hours.iter().map(ids_of).sum::<usize>(), ITEMS);
@@ -179,7 +180,7 @@ fn expect_small_pages(hours: &[Row]) {
     assert!(PAGE_HOURS * largest < LARGEST_PAGE, "{largest} bytes in a row");
 }
 
-/// Panics unless the sales of an hour, with these rows, are cheap to write, to keep and to read.
+/// Panics unless sales are cheap to write, store and read, if every hour has rows like these.
 fn expect_cheap_sales(sold: &[Row]) {
     let bytes = sold.iter().map(bytes_of).sum::<usize>();
     let gigabytes = float(90 * 24 * bytes) / 1e9;
@@ -208,7 +209,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     build(&cloud, MIDNIGHT + 6 * MINUTE).await;
     let recorded = dump(&cloud).await;
     let of = |series: &str| units(&recorded[series]);
-    // The progress, and that a text has changed and was seen.
+    // The last two units are for the progress, and for the counter of changed and seen texts.
     let of_hour = of("auctions#1h")
         + of("auctions#1h marker")
         + of("auctions#sales")
@@ -227,7 +228,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     );
     assert!(month <= WRITE_UNITS, "{month:.0} write units a month: {parts}");
 
-    // The averages of a week: the sums of twelve hours, and the sales of 168.
+    // The averages of a week read the sums of twelve hours and the sales of 168 hours.
     let bytes = |series: &str| recorded[series].iter().map(bytes_of).sum::<usize>();
     let read_by_averages =
         12.0 * read_units(bytes("auctions#sums")) + read_units(168 * bytes("auctions#sales")) / 2.0;

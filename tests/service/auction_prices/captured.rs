@@ -1,4 +1,4 @@
-//! Captures of the provider's responses: every sale is recorded.
+//! Every sale in the captured lists of the provider is recorded once.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Random minutes of random auctions, with hours built at random times: every candle and every average equals a naive computation, and
-//! the table equals that of a single run.
+//! Candles, averages, sales and public files equal a naive computation from random minutes, even if hours are built at random times. The
+//! table then equals the table after a single run.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,24 +24,24 @@ use crate::support::{expect_clean_logs, get_at, one_instance_each, start_with};
 
 const BUILDER: &str = "record-candles";
 
-/// A midnight and a window of a day are within the minutes.
+/// The minutes contain a midnight and a window of a day.
 const FIRST: i64 = START;
 const MINUTES: i64 = 27 * 60;
-/// When everything is settled.
+/// A time at which every hour of the minutes is complete.
 const NOW: i64 = FIRST + MINUTES * MINUTE + 6 * MINUTE;
 
 const IDS: [&str; 5] = ["ALWAYS", "GOLDEN_DRAGON;4", "GOLDEN_DRAGON;4+100", "ONLY_SOLD", "SELDOM"];
 
-/// What was recorded at a minute.
+/// The record of a minute.
 #[derive(Debug, Default)]
 struct Recorded {
     /// The lowest price in hundredths of a coin and the number of listings, by item.
     prices: BTreeMap<&'static str, (u64, u32)>,
-    /// Up to when the list of sales goes, in milliseconds, if there is one.
+    /// The end of the list of sales in Unix milliseconds, if the minute has a list.
     until: Option<i64>,
 }
 
-/// A sale that has happened, whether it is in a list or not.
+/// A sale, which need not be in a list.
 #[derive(Debug, Clone)]
 struct Happened {
     time_ms: i64,
@@ -52,14 +52,14 @@ struct Happened {
     clean: bool,
 }
 
-/// All that has happened, and what was recorded of it.
+/// All sales, and the recorded minutes.
 #[derive(Default)]
 struct World {
     minutes: BTreeMap<i64, Recorded>,
     sales: Vec<Happened>,
 }
 
-/// The provider refreshes the list this long after the minute begins, and it covers a minute and a second.
+/// The provider refreshes the list of sales this long after a minute begins. The list covers a minute, and a second before it.
 const REFRESH_MS: i64 = 43_000;
 const COVERED_MS: i64 = 60_000;
 const OVERLAP_MS: i64 = 1_000;
@@ -76,7 +76,7 @@ impl World {
                     2 => vec!["GOLDEN_DRAGON;4"],
                     _ => vec!["ALWAYS"],
                 };
-                // Some are of the same millisecond.
+                // Some sales have the same millisecond.
                 let last = world.sales.last().map(|sale| sale.time_ms).filter(|_| random.u8(..8) == 0);
                 world.sales.push(Happened {
                     time_ms: last.unwrap_or(minute * 1_000 + random.i64(0..60_000)),
@@ -87,7 +87,7 @@ impl World {
                     clean: random.bool(),
                 });
             }
-            // Ten minutes in a row are missing, whole hours, and others by chance.
+            // Ten minutes in a row are missing, then several hours, and others at random.
             if (130..140).contains(&number) || (600..800).contains(&number) || random.u8(..4) == 0 {
                 continue;
             }
@@ -103,7 +103,7 @@ impl World {
                     recorded.prices.insert(id, (random.u64(1..200_000_000_000), random.u32(1..90)));
                 }
             }
-            // A list that is a minute old, or none.
+            // No list, a list that is a minute old, or a new list.
             recorded.until = match random.u8(..10) {
                 0 => None,
                 1 => Some(minute * 1_000 - 60_000 + REFRESH_MS),
@@ -149,8 +149,8 @@ impl World {
         record(session, Tick::of(UnixSeconds::new(minute)), &minute_of).await.unwrap();
     }
 
-    /// The sales of an item between two times in seconds that a list has, which was recorded at most three minutes after the hour of the
-    /// sale.
+    /// The sales of an item between two times in seconds. A sale counts if a list has it that was recorded within its hour or the three
+    /// minutes after.
     fn sold(&self, id: &str, from: i64, end: i64) -> Vec<&Happened> {
         let is_listed = |sale: &&Happened| {
             let hour = sale.time_ms.div_euclid(1_000 * HOUR) * HOUR;
@@ -163,7 +163,7 @@ impl World {
         self.sales.iter().filter(is_inside).filter(|sale| sale.ids.contains(&id)).filter(is_listed).collect()
     }
 
-    /// The minutes between two times whose sales are known, hour by hour.
+    /// The number of minutes between two times whose sales are known, added up hour by hour.
     fn covered(&self, from: i64, end: i64) -> i64 {
         let known = |hour: i64| {
             let seconds: BTreeSet<i64> = self
@@ -179,7 +179,7 @@ impl World {
         i64::try_from(known).unwrap() / 60
     }
 
-    /// The lowest prices of an item between two times, with their minutes.
+    /// The lowest prices of an item between two times, with their minutes and numbers of listings.
     fn listed(&self, id: &str, from: i64, end: i64) -> Vec<(i64, u64, u32)> {
         let minutes = self.minutes.range(from..end);
         minutes
@@ -189,7 +189,7 @@ impl World {
             .collect()
     }
 
-    /// The candle of the item, as the route shows it. `None` if it was neither listed nor sold.
+    /// The candle of the item as the route returns it. `None` if the item was neither listed nor sold.
     fn candle(&self, id: &str, from: i64, length: i64, complete: bool) -> Option<Value> {
         let listed = self.listed(id, from, from + length);
         let sold = self.sold(id, from, from + length);
@@ -197,7 +197,7 @@ impl World {
         let prices = || listed.iter().map(|(_, price, _)| *price);
         let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
         ones.sort_unstable();
-        // A day is made of its hours.
+        // The candle of a day follows from the candles of its hours.
         let mut medians = Vec::new();
         for hour in (from..from + length).step_by(3_600) {
             let mut ones: Vec<_> = self.sold(id, hour, hour + HOUR).into_iter().map(of_one).collect();
@@ -225,7 +225,7 @@ impl World {
         })
     }
 
-    /// The averages of an item over the hours between two times, as the route shows them.
+    /// The averages of an item over the hours between two times, as the route returns them.
     fn averages(&self, id: &str, from: i64, end: i64) -> Option<Value> {
         let close = |hour| self.listed(id, hour, hour + HOUR).last().map(|(_, price, _)| *price);
         let closes: Vec<_> = (from..end).step_by(3_600).filter_map(close).collect();
@@ -285,7 +285,7 @@ async fn candles(cloud: &Cloud, id: &str, interval: &str) -> Vec<Value> {
     data["candles"].as_array().unwrap().clone()
 }
 
-/// Panics unless every response at the end equals the naive computation.
+/// Panics unless every candle and average equals the naive computation.
 async fn expect_equal(cloud: &Cloud, world: &World) {
     let until = NOW - NOW.rem_euclid(HOUR);
     let mut compared = 0;
@@ -316,7 +316,7 @@ async fn expect_equal(cloud: &Cloud, world: &World) {
     }
 }
 
-/// All sales of an item, page by page. Panics if a page divides a millisecond.
+/// Requests all sales of an item, page by page. Panics if sales of the same millisecond are on different pages.
 async fn sales(cloud: &Cloud, id: &str, limit: usize) -> Vec<Value> {
     let mut sales: Vec<Value> = Vec::new();
     let mut path = format!("/v1/auctions/sales?id={}&limit={limit}", encoded(id));
@@ -336,7 +336,7 @@ async fn sales(cloud: &Cloud, id: &str, limit: usize) -> Vec<Value> {
     }
 }
 
-/// Panics unless the pages of every item have its sales, each once.
+/// Panics unless the pages of every item have each of its sales once.
 async fn expect_sales(cloud: &Cloud, world: &World) {
     let until = NOW - NOW.rem_euclid(HOUR);
     for id in IDS {
@@ -361,14 +361,14 @@ async fn expect_sales(cloud: &Cloud, world: &World) {
     }
 }
 
-/// Panics unless a time before which nothing is kept is the end.
+/// Panics unless the page of sales before this time, from which no sales are stored, is empty and the last.
 async fn expect_end_before(cloud: &Cloud, before: &str) {
     let path = format!("/v1/auctions/sales?id=ALWAYS&before={before}");
     let data = get_at(cloud, &path, NOW * 1_000).await.data();
     assert_eq!(data, json!({"id": "ALWAYS", "count": 0, "sales": [], "next_before": null}), "{before}");
 }
 
-/// Panics unless the public files show what the routes respond.
+/// Panics unless the public files agree with the routes.
 async fn expect_files(cloud: &Cloud, world: &World) {
     let ids = IDS.map(|id| id.replace(';', "%3B").replace('+', "%2B")).join(",");
     for (window, name) in [("1d", "1day"), ("3d", "3day"), ("7d", "7day")] {
@@ -405,7 +405,7 @@ async fn expect_files(cloud: &Cloud, world: &World) {
             }
         }
     }
-    // The day of the first minutes has ended.
+    // The first day has ended, so it has a file.
     let csv =
         String::from_utf8(unpacked(&get(cloud, "/days/auctions/2026-04-28.csv.gz").await.body)).unwrap();
     let (header, lines) = csv.split_once('\n').unwrap();
@@ -419,10 +419,11 @@ async fn expect_files(cloud: &Cloud, world: &World) {
     for (name, value) in header.split(',').zip(line.split(',')).skip(1) {
         assert_eq!(value.parse::<f64>().ok(), candle[name].as_f64(), "{name}");
     }
-    assert_eq!(get(cloud, "/days/auctions/2026-04-29.csv.gz").await.status, 404, "it has not ended");
+    assert_eq!(get(cloud, "/days/auctions/2026-04-29.csv.gz").await.status, 404, "the day has not ended");
 }
 
-/// The table without what depends on the number of runs: how often a text was written. All of them were seen.
+/// The rows of the table without the counter of changed texts, which depends on the number of runs. Panics unless every change was
+/// seen.
 async fn dump(cloud: &Cloud) -> Dump {
     let mut dump = rows::dump(cloud).await;
     if let Some(state) = dump.remove(&("auctions#averages".to_owned(), "built".to_owned())) {
@@ -447,7 +448,7 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
     for number in 0..MINUTES {
         let minute = FIRST + number * MINUTE;
         if world.minutes.contains_key(&minute) {
-            // Some come hours later.
+            // Some minutes are recorded hours later.
             if random.u8(..40) == 0 { late.push(minute) } else { world.record(&cloud, minute).await }
         }
         if random.u8(..70) == 0 {
@@ -476,7 +477,7 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
     let built: Vec<_> = rows::dump(&cloud).await.into_keys().filter(|key| !is_recorded(key)).collect();
     rows::delete_all(&cloud, &built).await;
     build_all(&cloud).await;
-    expect_same(&at_random_times, &dump(&cloud).await, "runs at random times and a single one");
+    expect_same(&at_random_times, &dump(&cloud).await, "runs at random times, and a single run");
     expect_clean_logs(&cloud);
 }
 
@@ -499,7 +500,7 @@ async fn a_corrupt_row_of_an_hour_stops_neither_the_recorder_nor_a_route() {
             {
                 rows::put(&cloud, built.values().cloned()).await;
                 rows::put(&cloud, [rows::with(&built[key], attribute, value)]).await;
-                // After the time for which functions cache.
+                // By then, no function uses its cache.
                 later += HOUR;
                 build(&cloud, now).await;
                 for path in ["averages", "candles?id=ALWAYS", "candles?id=ALWAYS&interval=1d"] {

@@ -1,4 +1,4 @@
-//! Auction houses for tests, and how the simulator serves them.
+//! Makes auction houses for tests, which the simulator serves.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) const RECORDER: &str = "record-auctions";
 pub(crate) const AUCTIONS: &str = "/v2/skyblock/auctions";
 pub(crate) const ENDED: &str = "/v2/skyblock/auctions_ended";
 
-/// The `item_bytes` of one piece of an item.
+/// The `item_bytes` of a single item.
 pub(crate) fn item_bytes(id: &str) -> String {
     let named =
         |kind: u8, name: &str| [&[kind, 0, u8::try_from(name.len()).unwrap()], name.as_bytes()].concat();
@@ -63,7 +63,7 @@ pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) 
     }
 }
 
-/// The recorded minutes from this time in Unix seconds on.
+/// The recorded minutes since this time in Unix seconds.
 pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
     let history = table(cloud);
     let session = history.with_timeout(Duration::from_mins(1));

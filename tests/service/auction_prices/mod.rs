@@ -1,4 +1,5 @@
-//! Prices of auctions: what `record-auctions` records, and what `GET /v1/auctions/prices` responds.
+//! Auctions: `record-auctions` records prices and sales completely and once, and the routes serve them. The header of each file states
+//! its promise.
 
 mod capacity;
 mod captured;

@@ -1,4 +1,4 @@
-//! What `record-auctions` stores, however its runs end.
+//! `record-auctions` stores complete minutes, even if runs are killed, repeated or overlap, or pages are missing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::support::{await_logs, expect_clean_logs, invoke, simulator};
 
 const START_MS: i64 = START * 1_000;
 
-/// Serves two auctions of an item, the lowest for this price, one of another item, and one sale.
+/// Serves two auctions of an item, the lower one at this price, an auction of another item, and a sale.
 fn serve_price(cloud: &Cloud, price: u64) {
     let rows = [("HYPERION", price + 7), ("HYPERION", price), ("LOG:2", 1)];
     let rows: Vec<_> = (0..).zip(rows).map(|(at, (id, price))| listing(at, id, price, START_MS)).collect();
@@ -29,7 +29,8 @@ fn serve_price(cloud: &Cloud, price: u64) {
     serve(cloud, START_MS, &rows, &json!([sale]));
 }
 
-/// The lowest price of the first item in the newest minute. Panics unless the minute has all that was served, or there is none.
+/// Returns the lowest price of the first item in the newest minute, or `None` without a recorded minute. Panics unless the minute is
+/// complete.
 async fn lowest(cloud: &Cloud) -> Option<f64> {
     let history = table(cloud);
     let session = history.with_timeout(Duration::from_mins(1));
@@ -53,7 +54,7 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
     let before = writes(&cloud);
     let outcome = record(&cloud, RECORDER, START).await;
     let needed = writes(&cloud) - before;
-    assert_eq!(needed, 5, "the content, the auctions, the marker, that it may be late, and the heartbeat");
+    assert_eq!(needed, 5, "the content, the auctions, the marker, the note of a late minute, and the heartbeat");
     let expected = json!({
         "pages": 1, "auctions": 3, "items": 2, "sales": 1, "left_out": 0, "rows": 1, "write_units": 2.0,
     });
@@ -78,7 +79,7 @@ async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
         let time_ms = time * 1_000;
         let mut rows: Vec<_> = (0..bins).map(|at| listing(at, "HYPERION", 5, time_ms)).collect();
         rows[1]["item_bytes"] = "AAAA".into();
-        // The item of an auction with bids is not needed.
+        // An auction with bids is not counted.
         rows.push(listing(9, "HYPERION", 5, time_ms));
         rows[bins]["bin"] = false.into();
         rows.push(json!({"uuid": "odd"}));
@@ -87,7 +88,7 @@ async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
         let is_recorded = |line: &Value| line["message"] == "recorded" && line["function"] == RECORDER;
         let lines = await_logs(&cloud, usize::try_from(minute).unwrap() + 1, is_recorded).await;
         let line = lines.last().unwrap();
-        // Also those that an earlier run has read.
+        // The numbers include rows that an earlier run has read.
         assert_eq!((&line["rows_read"], &line["left_out"]), (&json!(bins + 1), &json!(2)), "{line}");
         assert_eq!(line["complete_reading"], minute == 0, "only the first run reads all pages: {line}");
     }
@@ -110,7 +111,7 @@ async fn a_repeated_run_and_two_at_once_leave_what_one_leaves() {
         }
         expect_same(&dump(&cloud).await, &clean, "two at once");
     }
-    // The prices have changed.
+    // A repeated run does not replace the prices, although they have changed.
     serve_price(&cloud, 400);
     assert_eq!(record(&cloud, RECORDER, START).await["items"], 0);
     expect_same(&dump(&cloud).await, &clean, "repeated");
@@ -133,7 +134,7 @@ async fn of_two_instances_that_overlap_the_later_refresh_stays() {
                 let cloud = Arc::clone(&cloud);
                 async move { invoke(&cloud, RECORDER, event(START)).await }
             }));
-            // It has read everything when it writes.
+            // Once the run writes, it has read everything.
             while writes(&cloud) == before {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }

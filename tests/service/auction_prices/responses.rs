@@ -1,4 +1,4 @@
-//! The responses of the route to recorded minutes.
+//! `GET /v1/auctions/prices` serves the newest recorded minute with exact prices, for ten minutes after the last run.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const MINUTE: i64 = 60_000;
 
 const PATH: &str = "/v1/auctions/prices";
 
-/// The text of `data`. Panics unless the response is a success.
+/// Returns the text of `data`. Panics unless the response is a success.
 #[track_caller]
 fn data(response: &Response) -> &str {
     response.data();
@@ -112,7 +112,7 @@ async fn prices_are_served_for_ten_minutes_after_the_last_run() {
     }
 }
 
-/// AWS splits a query at a raw `;`, and the rest is not part of the key of the stage cache.
+/// AWS splits a query at a raw `;`, and ignores the rest in the key of the stage cache.
 #[tokio::test]
 async fn behind_a_stage_cache_the_refusal_of_a_split_id_reaches_no_other_client() {
     let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
@@ -122,7 +122,7 @@ async fn behind_a_stage_cache_the_refusal_of_a_split_id_reaches_no_other_client(
     get(&cloud, &split).await.error("INTERNAL_ERROR");
     let whole = get(&cloud, &format!("{PATH}?ids=HYPERION")).await.data();
     assert_eq!(whole["items"][0]["id"], "HYPERION");
-    // It has the same key as what is stored.
+    // The request now gets the stored response, because both have the same cache key.
     assert_eq!(get(&cloud, &split).await.data(), whole);
     cloud.clock().advance(Duration::from_mins(1));
     record_prices(&cloud, NOW + MINUTE).await;

@@ -1,4 +1,5 @@
-//! `GET /v1/bazaar/candles/all`: all products of one complete interval, as JSON and as CSV.
+//! `GET /v1/bazaar/candles/all` returns all products of one complete interval as JSON or CSV, or a message with the reason and the time
+//! to try again.
 
 use serde_json::json;
 
@@ -14,7 +15,7 @@ fn path(interval: &str, opened_at: i64, further: &str) -> String {
     format!("{ALL}?interval={interval}&opened_at={}{further}", rfc3339(opened_at))
 }
 
-/// A cloud in which two products were recorded in the hour from [`START`] on, and nothing else.
+/// Starts a cloud with recorded minutes of two products in the hour after [`START`].
 async fn recorded() -> local::Cloud {
     let cloud = start().await;
     for (minute, prices) in [(0, ("8.0", "12.25")), (3, ("9.5", "0")), (59, ("7.01", "13"))] {
@@ -70,7 +71,7 @@ async fn without_candles_the_message_says_why_and_when_there_are_some() {
         "The candles of 1h at {} are not complete yet: the interval ends at {ends}. Try again at {built_by}.",
         rfc3339(START)
     );
-    // Under way, and then complete but not built: no response is in the way of the next one.
+    // The hour is under way, then it has ended but is not built. No response is cached.
     for now in [START + MINUTE, end - 1, end, end + 9 * MINUTE] {
         assert_eq!(message("1h", START, now).await, early);
     }
@@ -79,7 +80,7 @@ async fn without_candles_the_message_says_why_and_when_there_are_some() {
     build_all(&cloud, end + 12 * MINUTE).await;
     let now = (end + 12 * MINUTE) * 1_000;
     assert_eq!(get_at(&cloud, &path("1h", START, ""), now).await.data()["count"], 2);
-    // The day consists of more hours, and is not complete.
+    // The day has further hours, so it is not complete.
     assert!(message("1d", MIDNIGHT - 24 * HOUR, end + 12 * MINUTE).await.contains("not complete yet"));
     let before = START - HOUR;
     let nothing = format!("Nothing was recorded in the interval 1h at {}.", rfc3339(before));

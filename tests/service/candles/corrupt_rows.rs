@@ -1,4 +1,4 @@
-//! A corrupt row is skipped with a warning that names its key, and affects no other candle.
+//! A corrupt row of candles is skipped with a warning that names its key, and affects no other candle.
 
 use serde_json::{Value, json};
 
@@ -24,9 +24,9 @@ async fn a_corrupt_candle_hides_no_other() {
         json!({"M": {"A": {"L": [{"N": "1"}]}}}),
         text(""),
         text("1,1,1,1,2,2,2,2,3,4"),
-        // More minutes after the last recorded one than the interval has.
+        // More trailing minutes than the interval has.
         text("1,1,1,1,2,2,2,2,3,4,1,5"),
-        // Open above high, not a number, no minutes.
+        // An open above the high.
         text("2,1,1,1,2,2,2,2,3,4,1"),
         text("NaN,NaN,NaN,NaN,2,2,2,2,3,4,1"),
         text("1,1,1,1,2,2,2,2,3,4,0"),
@@ -51,7 +51,7 @@ async fn a_row_with_a_corrupt_key_shows_no_candle_twice_and_ends_no_list() {
     let now = START + 7 * MINUTE;
     build(&cloud, now).await;
     let row = only_row(&candles(&cloud).await, interval("5m")).clone();
-    // Later than the built candle, so that a query meets it first.
+    // Keys after the built candle's, so that a query reads this row first.
     for key in ["1777388401", "1777388400x", "1777388400#001", "177738840x"] {
         table::put(&cloud, [with(&row, "sk", json!({"S": key}))]).await;
         cloud.kill(READER).await.unwrap();

@@ -1,4 +1,4 @@
-//! If `record-candles` is killed after any write, the next run leaves the table of one clean run.
+//! If `record-candles` is killed after any write, the next run leaves the same table as an uninterrupted run.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ async fn a_run_killed_after_any_write_is_completed_by_the_next_one() {
     let cloud = Arc::new(start().await);
     market(12, 1).record(&cloud, START + 56 * MINUTE).await;
     market(3, 2).record(&cloud, START + 59 * MINUTE).await;
-    // Rows and a marker of each interval up to an hour, and the progress. All intervals are built by the same steps.
+    // The writes are the rows and a marker of each interval up to an hour, and the progress. Longer intervals are built by the same steps.
     expect_completed(&cloud, BUILDER, START + 62 * MINUTE, 12).await;
-    // A late minute has more products, so that the rows of their shards are new.
+    // A late minute with more products adds the rows of further shards.
     market(20, 9).record(&cloud, START + 58 * MINUTE).await;
     expect_completed(&cloud, BUILDER, START + 62 * MINUTE, 4).await;
 }

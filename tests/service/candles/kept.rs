@@ -1,4 +1,4 @@
-//! How long candles are kept: 30 days, 90 days, a year, three years, and for ever.
+//! Candles are served as long as the contract says: 30 days, 90 days, a year, three years, or permanently. They expire only afterwards.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ async fn a_candle_is_shown_for_as_long_as_it_is_kept_and_expires_after_a_query_h
         let now = MIDNIGHT + 4_000 * DAY + 17 * MINUTE;
         let newest = interval.slot(now) - interval.length;
         let ages = interval.kept.map_or(4_000 * DAY, |kept| kept) / interval.length;
-        // The newest candles, those at the limit, and older ones.
+        // The newest candles, the oldest that are still served, and older ones.
         let oldest = interval.slot(now) - ages * interval.length;
         let kept = [oldest, oldest + interval.length, newest - interval.length, newest];
         let gone = [oldest - interval.length, oldest - 2 * interval.length, oldest - 50 * interval.length];
@@ -44,7 +44,7 @@ async fn a_candle_is_shown_for_as_long_as_it_is_kept_and_expires_after_a_query_h
         if interval.kept.is_some() {
             table::put(&cloud, copies(row, gone)).await;
         }
-        // Without the interval under way, which candles of finer intervals are a part of.
+        // Leaves out the interval under way, whose candle would follow from the stored finer candles.
         let end = super::before(interval.slot(now));
         let shown = get_page(&cloud, "A", interval, &end, now).await;
         assert_eq!((shown.times(), shown.next_before), (kept.to_vec(), None), "{}", interval.name);
@@ -61,7 +61,7 @@ async fn a_candle_whose_sources_have_expired_is_not_built_again_from_the_rest() 
     }
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let built = candles(&cloud).await;
-    // DynamoDB has deleted the first of the two candles of five minutes, and the minutes.
+    // DynamoDB has deleted the minutes, and the first of the two 5-minute candles.
     table::clear(&cloud).await;
     let first = format!("{}", MIDNIGHT - 30 * MINUTE);
     let is_left =
@@ -69,7 +69,7 @@ async fn a_candle_whose_sources_have_expired_is_not_built_again_from_the_rest() 
     table::put(&cloud, built.iter().filter(|(key, _)| is_left(key)).map(|(_, row)| row.clone())).await;
     let expired = candles(&cloud).await;
     assert_eq!(expired.len(), built.len() - 2, "a row and a marker are deleted");
-    // An hour after the first has expired, the second one has not.
+    // The first run is when the first candle expires; the second candle expires later.
     let ttl: i64 = built[&("candles#5m".to_owned(), first)]["ttl"]["N"].as_str().unwrap().parse().unwrap();
     for now in [ttl, ttl + 4 * MINUTE, ttl + 60 * MINUTE, ttl + 100 * DAY] {
         assert_eq!(build(&cloud, now).await, [], "at {now}");

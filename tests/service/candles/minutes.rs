@@ -1,4 +1,4 @@
-//! The candles that follow from a list of recorded minutes.
+//! Computes the candles that must follow from recorded minutes, and compares responses with them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::oracle::{Candle, Quote};
 pub(super) struct Minutes(BTreeMap<i64, BTreeMap<String, Quote>>);
 
 impl Minutes {
-    /// Records the market at the minute, in the cloud and here.
+    /// Records the market at the minute in the cloud, and adds it to this list.
     pub(super) async fn record(&mut self, cloud: &Cloud, minute: i64, market: &Market) {
         assert_eq!(minute % MINUTE, 0);
         let recorded = market.record(cloud, minute).await;
@@ -24,14 +24,14 @@ impl Minutes {
         self.0.insert(minute, quotes);
     }
 
-    /// The candle of the product over the interval that starts at `slot`, as far as it was recorded.
+    /// The candle of the product from the recorded minutes of the interval that starts at `slot`. `None` without any.
     fn candle(&self, id: &str, interval: &Interval, slot: i64, complete: bool) -> Option<Candle> {
         let minutes = self.0.range(slot..slot + interval.length);
         let candle = Candle::of_minutes(slot, minutes.filter_map(|(_, products)| products.get(id).copied()))?;
         Some(Candle { complete, ..candle })
     }
 
-    /// All candles of the product. Those that end no later than `settled` are complete.
+    /// All candles of the product. A candle is complete if it ends no later than `settled`.
     pub(super) fn candles(&self, id: &str, interval: &Interval, settled: i64) -> Vec<Candle> {
         let mut slots: Vec<_> = self.0.keys().map(|minute| interval.slot(*minute)).collect();
         slots.dedup();
@@ -39,7 +39,7 @@ impl Minutes {
         slots.into_iter().filter_map(candle).collect()
     }
 
-    /// The same minutes without those from `first` until before `end`.
+    /// These minutes without the minutes from `first` up to, but not including, `end`.
     pub(super) fn without(&self, first: i64, end: i64) -> Self {
         let is_left = |minute: i64| !(first..end).contains(&minute);
         Self(
@@ -51,8 +51,8 @@ impl Minutes {
         )
     }
 
-    /// Panics unless the newest candles of the products in every interval are these, at the moment `now` in Unix seconds. Candles
-    /// that end no later than `settled` are complete. Returns the number of compared candles.
+    /// Panics unless the service has these candles of the products in every interval, at the time `now` in Unix seconds. A candle is
+    /// complete if it ends no later than `settled`. Returns the number of compared candles.
     pub(super) async fn expect(&self, cloud: &Cloud, ids: &[&str], settled: i64, now: i64) -> usize {
         let mut compared = 0;
         for interval in &INTERVALS {

@@ -1,5 +1,5 @@
-//! Candles: what `record-candles` builds from the recorded minutes, and what `GET /v1/bazaar/candles` and `GET /v1/bazaar/candles/all`
-//! respond.
+//! Candles follow from the recorded minutes, however often, late or interrupted `record-candles` builds them. `GET /v1/bazaar/candles` and
+//! `GET /v1/bazaar/candles/all` serve them.
 
 mod all;
 mod corrupt_rows;
@@ -27,7 +27,7 @@ const BUILDER: &str = "record-candles";
 /// The function behind the route.
 const READER: &str = "bazaar-candles";
 
-/// Candles are built this long after the end of their last minute.
+/// Candles are built this many seconds after their interval ends.
 const SETTLE: i64 = 2 * MINUTE;
 
 /// An interval of candles: its length and how long its candles are kept, in seconds (`functions/README.md`, Bazaar candles).
@@ -86,13 +86,13 @@ fn seconds(text: &str) -> i64 {
     time.as_second()
 }
 
-/// The page at the moment `now` in Unix seconds, with further parameters such as `&limit=5`.
+/// Requests a page at the time `now` in Unix seconds, with further parameters such as `&limit=5`.
 async fn get_page(cloud: &Cloud, id: &str, interval: &'static Interval, further: &str, now: i64) -> Page {
     let path = format!("/v1/bazaar/candles?item_id={id}&interval={}{further}", interval.name);
     read(&get_at(cloud, &path, now * 1_000).await, id, interval)
 }
 
-/// The page of a response, which must be consistent.
+/// Reads the page of a response. Panics unless it is consistent.
 #[track_caller]
 fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
     let page: Page = serde_json::from_value(response.data()).unwrap();
@@ -101,28 +101,28 @@ fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
     let times = page.times();
     assert!(
         times.iter().all(|time| interval.slot(*time) == *time),
-        "{times:?} are starts of {}",
+        "{times:?} must be starts of {}",
         interval.name
     );
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "oldest first: {times:?}");
     if let (Some(next), Some(first)) = (page.next(), times.first()) {
-        assert!(next <= *first, "the next page is older: {page:?}");
+        assert!(next <= *first, "the next page must be older: {page:?}");
     }
     page
 }
 
-/// A slot that was built: the name of its interval, and its start in Unix seconds.
+/// A built slot: the name of its interval, and its start in Unix seconds.
 pub(crate) type Slot = (String, i64);
 
-/// Sends `record-candles` the event for the moment in Unix seconds, and returns the slots that it reports. Panics if it fails.
+/// Sends `record-candles` the event for this time in Unix seconds, and returns the slots that it reports. Panics if it fails.
 pub(crate) async fn build(cloud: &Cloud, now: i64) -> Vec<Slot> {
     built(&invoke(cloud, BUILDER, event(now)).await)
 }
 
-/// The key of the row that says how far candles are built.
+/// The key of the row with the time up to which candles are built.
 const PROGRESS: [&str; 2] = ["candles", "built"];
 
-/// Sends `record-candles` the event for the moment in Unix seconds until there is nothing left to build.
+/// Sends `record-candles` the event for this time in Unix seconds until nothing is left to build.
 pub(crate) async fn build_all(cloud: &Cloud, now: i64) {
     for _ in 0..1_000 {
         build(cloud, now).await;
@@ -130,10 +130,10 @@ pub(crate) async fn build_all(cloud: &Cloud, now: i64) {
             return;
         }
     }
-    panic!("there is always something left to build");
+    panic!("after 1,000 runs, candles are still left to build");
 }
 
-/// Up to when candles are built, in Unix seconds. `None` if some must be built again.
+/// The time up to which candles are built, in Unix seconds. `None` if some must be built again.
 async fn until(cloud: &Cloud) -> Option<i64> {
     let dump = table::dump(cloud).await;
     let progress = dump.get(&PROGRESS.map(str::to_owned).into())?;
@@ -162,7 +162,7 @@ async fn candles(cloud: &Cloud) -> Dump {
     dump
 }
 
-/// Deletes all rows and markers of candles, and how far they are built.
+/// Deletes all rows and markers of candles, and their progress.
 async fn clear(cloud: &Cloud) {
     let keys: Vec<_> = candles(cloud).await.into_keys().chain([PROGRESS.map(str::to_owned).into()]).collect();
     table::delete_all(cloud, &keys).await;
@@ -174,16 +174,16 @@ fn only_row<'dump>(dump: &'dump Dump, interval: &Interval) -> &'dump Row {
     let front = format!("candles#{}#", interval.name);
     let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));
     let (_, row) = rows.next().unwrap();
-    assert!(rows.next().is_none(), "one product is in one row");
+    assert!(rows.next().is_none(), "a product is in one row");
     row
 }
 
-/// Copies of the row for these slots.
+/// Copies the row to these slots.
 fn copies(row: &Row, slots: impl IntoIterator<Item = i64>) -> impl Iterator<Item = Row> {
     slots.into_iter().map(|slot| with(row, "sk", serde_json::json!({"S": format!("{slot:010}")})))
 }
 
-/// `&before=` and the moment in Unix seconds.
+/// The parameter `&before=` with this time in Unix seconds.
 fn before(time: i64) -> String {
     format!("&before={}", rfc3339(time))
 }

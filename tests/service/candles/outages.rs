@@ -1,5 +1,5 @@
-//! While `record-candles` does not run, the minutes are still recorded. Meanwhile candles are made of them, and the next runs catch up as
-//! far as they are kept.
+//! After an outage of `record-candles`, its next runs build all candles whose minutes have not expired. During the outage, responses are
+//! computed from the recorded minutes.
 
 use local::{Cloud, Fault};
 
@@ -20,7 +20,7 @@ async fn record(cloud: &Cloud, minutes: &mut Minutes, times: impl IntoIterator<I
     }
 }
 
-/// Times from `first` to `last`, so far apart.
+/// The times from `first` to `last`, this many minutes apart.
 fn every(minutes: i64, first: i64, last: i64) -> impl Iterator<Item = i64> {
     (first..=last).step_by(usize::try_from(minutes * MINUTE).unwrap())
 }
@@ -59,17 +59,18 @@ async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coar
     build_all(&cloud, last_run).await;
     record(&cloud, &mut minutes, every(179, last_run, MIDNIGHT - MINUTE)).await;
     build_all(&cloud, end).await;
-    // Slots of which a minute has expired are left out.
+    // Slots with an expired minute are not built.
     let left = minutes.without(last_run - SETTLE, end - 48 * HOUR + 3 * MINUTE);
     left.expect(&cloud, &["A", "B"], end - SETTLE, end).await;
     let missing =
         |interval| minutes.candles("A", interval, end).len() - left.candles("A", interval, end).len();
-    assert!(missing(&INTERVALS[0]) > 2, "the gap");
+    assert!(missing(&INTERVALS[0]) > 2, "fine candles have a gap");
     assert_eq!(missing(&INTERVALS[4]), 0, "the day has a candle");
     expect_clean_logs(&cloud);
 }
 
-/// The `faults` hit the first series and then the other, after the look at how far behind each is.
+/// Lets this many reads fail, after the two reads of the progress: one fault makes the first series fail, two make both fail.
+/// Panics unless the series are built or not as expected.
 async fn expect_built(bazaar_hours: i64, auctions_hours: i64, faults: u64, [bazaar, auctions]: [bool; 2]) {
     let cloud = start_with(public_files::options()).await;
     for time in [MIDNIGHT - bazaar_hours * HOUR, MIDNIGHT - MINUTE] {

@@ -1,4 +1,4 @@
-//! Pages: a client that follows `next_before` sees every candle once, in order.
+//! A client that follows `next_before` gets every candle once, in order.
 
 use local::Cloud;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::history::table::{self, Row, with};
 use crate::history::{MINUTE, rfc3339, start};
 use crate::support::expect_clean_logs;
 
-/// Rows of candles of the product `A`, one for each interval.
+/// Builds candles of the product `A`, and returns one row for each interval.
 async fn rows(cloud: &Cloud) -> Vec<(&'static Interval, Row)> {
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(cloud, MIDNIGHT - MINUTE).await;
     build(cloud, MIDNIGHT + 2 * MINUTE).await;
@@ -18,7 +18,7 @@ async fn rows(cloud: &Cloud) -> Vec<(&'static Interval, Row)> {
     INTERVALS.iter().map(|interval| (interval, only_row(&dump, interval).clone())).collect()
 }
 
-/// The starts of the candles of all pages before `end`, and the number of pages.
+/// Requests all pages before `end`. Returns the starts of their candles, and the number of pages.
 pub(super) async fn walk(
     cloud: &Cloud,
     interval: &'static Interval,
@@ -34,7 +34,7 @@ pub(super) async fn walk(
         times.splice(0..0, page.times());
         pages += 1;
         let Some(next) = page.next() else { return (times, pages) };
-        assert!(next < end, "the next page is older");
+        assert!(next < end, "the next page must be older");
         end = next;
     }
 }
@@ -45,7 +45,7 @@ async fn following_next_before_gives_every_candle_once_and_in_order() {
     let stored = rows(&cloud).await;
     let (interval, row) = stored.iter().find(|(interval, _)| interval.name == "30m").unwrap();
     let now = MIDNIGHT + 1_100 * interval.length + 30 * MINUTE;
-    // The product is in some rows, and others are missing. For hundreds of slots in a row, it is in none.
+    // Some rows have the product, some do not, and others are missing. For hundreds of slots in a row, no row has it.
     let has_row = |number: i64| number % 11 != 3 && !(100..130).contains(&number);
     let has_candle = |number: i64| has_row(number) && number % 7 != 5 && !(400..780).contains(&number);
     let without = with(row, "products", json!({"M": {"B": row["products"]["M"]["A"]}}));
@@ -61,7 +61,7 @@ async fn following_next_before_gives_every_candle_once_and_in_order() {
         let least = expected.len().div_ceil(limit);
         assert!((least..=least + 7).contains(&pages), "{pages} pages of {limit}");
     }
-    // Candle by candle, from within the long gap.
+    // Pages of one candle, starting inside the long gap.
     let middle = MIDNIGHT + 420 * interval.length;
     let (times, _) = walk(&cloud, interval, "&limit=1", middle, now).await;
     assert_eq!(times, expected.into_iter().filter(|time| *time < middle).collect::<Vec<_>>());
@@ -82,7 +82,7 @@ async fn a_page_has_the_candles_that_open_before_its_end() {
             (rfc3339(MIDNIGHT), 0),
             (rfc3339(slot(2) - 1), 2),
             (format!("{bare}.000Z"), 2),
-            // Any later moment, even one that milliseconds cannot tell from it, may count as the start.
+            // A later end includes the candle that starts at the whole second.
             (format!("{bare}.001Z"), 3),
             ("9999-12-31T23:59:59-23:59".to_owned(), 4),
         ] {

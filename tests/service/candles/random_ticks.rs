@@ -1,5 +1,5 @@
-//! Random minutes of random markets, with candles built at random times, late and repeatedly: every candle equals a naive computation at any
-//! moment, also one under way, and the table equals that of other runs.
+//! Candles from random minutes equal a naive computation at any time, even while they are under way and whenever they are built. The table
+//! does not depend on the order of the runs.
 
 use fastrand::Rng;
 
@@ -11,20 +11,20 @@ use crate::support::expect_clean_logs;
 
 const SEED: u64 = 2_026;
 
-/// Two hours, in which slots of every interval end at midnight.
+/// Two hours around midnight, when slots of every interval end.
 const FIRST: i64 = MIDNIGHT - 100 * MINUTE;
 const MINUTES: i64 = 122;
 
 const IDS: [&str; 10] =
     ["A", "B:1", "INK_SACK:3", "ALWAYS", "SELDOM", "EMPTY_SIDES", "COMES", "GOES", "WILD", "CONSTANT"];
 
-/// A price with two digits after the point, which is stored as it is.
+/// A price with two decimal places, which is stored exactly.
 fn price(random: &mut Rng) -> String {
     let cents = 10_f64.powf(random.f64() * 12.0);
     format!("{}.{:02}", (cents / 100.0).floor(), random.u8(..100))
 }
 
-/// The market at a minute. On a poor tick, most of its rows make no sense.
+/// The market at a minute. In one minute in twelve, most of its rows are invalid.
 fn market(random: &mut Rng, minute: i64) -> Market {
     let is_poor = random.u8(..12) == 0;
     let mut market = Market::default();
@@ -73,7 +73,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     let mut compared = 0;
     for minute in 0..MINUTES {
         let time = FIRST + minute * MINUTE;
-        // Ten minutes in a row are missing, and others by chance.
+        // Twelve minutes in a row are missing, and others at random.
         if !(30..42).contains(&minute) && random.u8(..7) > 0 {
             minutes.record(&cloud, time, &market(random, minute)).await;
         }
@@ -82,7 +82,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
             build(&cloud, now).await;
             settled = now - SETTLE;
         }
-        // Candles under way, and those that have ended and are not built, have all recorded minutes and are not complete.
+        // Candles that are under way or not yet built have all recorded minutes and are not complete.
         if [0, 1, 7, 36, 60, 99, 100, 102, 111].contains(&minute) {
             cloud.kill(READER).await.unwrap();
             compared += minutes.expect(&cloud, &IDS, settled, time + MINUTE - 1).await;
@@ -91,7 +91,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     let now = FIRST + MINUTES * MINUTE;
     build_all(&cloud, now).await;
     assert_eq!(build(&cloud, now).await, [], "nothing is left to do");
-    // Late: in a slot that has no candle, and in one that has.
+    // Late minutes: the first in a slot without a candle, the second in a slot with one.
     for minute in [37, 41] {
         minutes.record(&cloud, FIRST + minute * MINUTE, &market(random, minute)).await;
     }
@@ -102,7 +102,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
 
     let at_random_times = candles(&cloud).await;
     clear(&cloud).await;
-    // Repeated, and back in time.
+    // Repeated runs, and runs with earlier times.
     for minute in [50, 50, 20, 110, 90] {
         build(&cloud, FIRST + minute * MINUTE).await;
     }

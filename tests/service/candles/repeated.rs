@@ -1,4 +1,5 @@
-//! When candles are built, and that two processes leave the table of one run. `random_ticks` has late and repeated runs.
+//! Candles are built two minutes after their interval ends, and two runs at once leave the same table as a single run. `random_ticks`
+//! tests late and repeated runs.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::history::market::{Market, quote};
 use crate::history::{MINUTE, START, event, start, start_with_instances, table};
 use crate::support::{await_logs, expect_clean_logs, invoke};
 
-/// So long that both runs write the same slot at the same time, even on a busy machine.
+/// Long enough that both runs write the same slot at the same time, even on a busy machine.
 const LATENCY: Duration = Duration::from_millis(20);
 
 /// A market whose prices and products depend on the minute.
@@ -52,7 +53,7 @@ async fn two_runs_at_once_leave_what_one_leaves() {
     let now = MIDNIGHT + 2 * MINUTE;
     build(&cloud, now).await;
     let clean = candles(&cloud).await;
-    // The same event twice, and two runs of which one is late.
+    // The same event twice, then an event together with an earlier one.
     for other in [now, now - 5 * MINUTE] {
         clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY).on("BatchWriteItem").on("PutItem"));
@@ -74,7 +75,7 @@ async fn a_run_that_meets_a_late_minute_leaves_what_one_run_after_it_leaves() {
     }
     let now = START + 7 * MINUTE;
     let before = cloud.dynamodb().requests("PutItem");
-    // One run reads the minutes and is slow to write; meanwhile a minute is added and another run builds the slot.
+    // One run reads the minutes and writes slowly. Meanwhile, a minute is added and another run builds the slot.
     cloud.dynamodb().set_fault(Fault::delay(Duration::from_secs(2)).on("PutItem").times(1));
     let slow = async { built(&invoke(&cloud, BUILDER, event(now)).await) };
     let fast = async {

@@ -1,4 +1,4 @@
-//! The shape of a response, and that an unknown item is no error.
+//! A response has the documented fields, and an unknown item has no candles.
 
 use super::{INTERVALS, build, get_page};
 use crate::history::market::{Market, quote};
@@ -42,7 +42,7 @@ async fn a_response_has_the_documented_fields_and_types() {
         let meta = r#"{"cached":false,"api_version":"v1"}"#;
         assert_eq!(response.text, format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#));
     }
-    // An item without a record.
+    // An item that was never recorded.
     for interval in &INTERVALS {
         let page = get_page(&cloud, "B", interval, "&limit=7", START + 12 * MINUTE).await;
         assert_eq!((page.count, page.next_before), (0, None), "{}", interval.name);

@@ -1,21 +1,21 @@
-//! The costs on `infra/README.md`, Cost, follow from what is measured here and from AWS's prices.
+//! The costs in `infra/README.md`, Cost, follow from the capacity measured here and AWS's prices.
 
 use super::queries::average_of_chart;
 use super::recording::{PRODUCTS, Recording, Slot, simulated, slots};
 use super::row_size::{bytes_of, read_units};
 use crate::history::HOUR;
 
-/// A month on the page, in seconds.
+/// The page's month of 730 hours, in seconds.
 const MONTH: i64 = 730 * HOUR;
 
 // List prices of us-east-1 in dollars, from AWS's price list: DynamoDB on demand, table class Standard.
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
-/// A month of a gigabyte, and of its point-in-time recovery.
+/// A gigabyte for a month, with point-in-time recovery.
 const PER_GIGABYTE: f64 = STORED + 0.20;
 const STORED: f64 = 0.25;
 
-// The page's other figures, in dollars.
+// Other figures of the page, in dollars.
 /// `auction_prices/capacity.rs` computes it.
 const AUCTIONS: f64 = 6.2;
 const RECORDERS: f64 = 1.5;
@@ -23,17 +23,17 @@ const RECORDERS: f64 = 1.5;
 const ALARMS: f64 = 10.1;
 const STAGE_CACHE: f64 = 14.6;
 const PER_MILLION_REQUESTS: f64 = 3.50 + 0.30;
-/// Functions and log, without reads.
+/// Functions and log, without reads of the table.
 const PER_MILLION_MISSES: f64 = 0.28 + 0.35;
 const PER_KEY_HOUR: f64 = 0.000_05;
 const PER_GIGABYTE_SENT: f64 = 0.09;
-/// The gigabytes that a million responses have, and larger ones.
+/// The gigabytes of a million responses of usual size, and of larger ones.
 const GIGABYTES_PER_MILLION: f64 = 30.0;
 const MANY_GIGABYTES_PER_MILLION: f64 = 120.0;
-/// Of Lambda, alarms, metrics and dashboards. The first 25 GB of DynamoDB are also free.
+/// The free tier of Lambda, alarms, metrics and dashboards. The first 25 GB of DynamoDB are also free.
 const ALWAYS_FREE: f64 = 82_000.0 * 0.000_013_333_4 + 10.0 * 0.10 + 10.0 * 0.30 + 3.0;
 
-/// The series that candles of each interval are made of.
+/// The candles of each interval, with the series from which they are built.
 const SOURCES: [(&str, &str); 5] = [
     ("candles#5m", "bazaar#1m"),
     ("candles#30m", "candles#5m"),
@@ -42,7 +42,7 @@ const SOURCES: [(&str, &str); 5] = [
     ("candles#1d", "candles#3h"),
 ];
 
-/// The read units of a month for building candles. Each shard of their sources is a query.
+/// The read units of building candles for a month. Each shard of the source is one query.
 fn read_units_of_building(recording: &Recording) -> f64 {
     let units = |(candles, sources): (&str, &str)| {
         let candles: &Slot = &recording[candles];
@@ -54,7 +54,7 @@ fn read_units_of_building(recording: &Recording) -> f64 {
     SOURCES.into_iter().map(units).sum()
 }
 
-/// Dollars as on the page, and as they are added up there.
+/// Rounds to tenths of a dollar. The page shows and adds up the rounded figures.
 fn rounded(dollars: f64) -> f64 {
     (dollars * 10.0).round() / 10.0
 }
@@ -66,7 +66,7 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
     let gigabytes = recording.values().map(Slot::bytes_kept).sum::<f64>() / 1e9;
     let built = read_units_of_building(recording);
     let chart = average_of_chart(recording, "24h");
-    // One request in ten, in millions.
+    // The cost of a million requests, if one in ten reads a chart.
     let reads = chart / 10.0 * PER_READ_UNIT * 1e6;
 
     let [writing, storing, building] =

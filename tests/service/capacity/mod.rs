@@ -1,5 +1,5 @@
-//! The capacity that recording and reading consumes by DynamoDB's rules, when the game has as many products as on 2026-04-28 and
-//! all of them have a price.
+//! Recording and reading stay within their capacity by DynamoDB's rules, with as many products as on 2026-04-28, all with a price. They cost
+//! what the operators' page says.
 
 mod cost;
 mod queries;
@@ -9,14 +9,14 @@ pub(crate) mod row_size;
 use self::recording::{Recording, recording_of, simulated, slots};
 use crate::history::DAY;
 
-/// What is recorded, by the fronts of the partition keys.
+/// The recorded series, by the first two parts of their partition keys.
 const RECORDED: [&str; 6] =
     ["bazaar#1m", "candles#1d", "candles#1h", "candles#30m", "candles#3h", "candles#5m"];
 
-/// The most write units in a month of thirty days, for prices and candles.
+/// The most write units for prices and candles in a month of thirty days.
 const WRITE_UNITS: f64 = 10.7e6;
 
-/// The shards are chosen for the real ids. Simulated ones do not spread as evenly, so the worst may take this many times the units.
+/// The number of shards suits the real ids. Simulated ids spread less evenly, so the worst query may take this many times the units.
 const UNEVEN: f64 = 1.3;
 
 /// The capture with the real products.

@@ -1,4 +1,4 @@
-//! The read units of queries without gaps. Copies of a recorded slot fill the table.
+//! Charts and pages without gaps stay within their bounds of read units and queries. Copies of a recorded slot fill the table.
 
 use local::Cloud;
 use serde_json::json;
@@ -10,47 +10,47 @@ use crate::history::table::{self, Row, with};
 use crate::history::{MINUTE, RANGES, rfc3339, start};
 use crate::support::{expect_clean_logs, get_at};
 
-/// The intervals of candles, from fine to coarse.
+/// The intervals of candles, shortest first.
 const INTERVALS: [&str; 5] = ["5m", "30m", "1h", "3h", "1d"];
 
-/// The default number of candles of a page, and the largest.
+/// The default and the largest number of candles of a page.
 const CANDLES: usize = 288;
 const MOST_CANDLES: usize = 1_000;
 
-/// How long after midnight the newest page reads the most: the whole day before may not be built yet.
+/// How long after midnight, in seconds, the newest page reads the most: the candle of the day before may not be built yet.
 const BUSIEST: i64 = 9 * MINUTE + 30;
 
-/// The minutes that such a page reads, and the finer candles of each interval: a day of hours.
+/// The most minutes that such a page reads, and the most finer candles of each interval: the hours of a day.
 const UNBUILT_MINUTES: usize = 15;
 const UNBUILT_CANDLES: usize = 24;
 
-/// The most queries of the newest page, by interval: its own candles, finer ones, minutes, and how far candles are built.
+/// The most queries of the newest page, by interval: for its own candles, finer candles, minutes, and the progress of building.
 const NEWEST_QUERIES: [u64; 5] = [3, 4, 4, 5, 5];
 
-/// The most read units of a chart besides those of its own candles.
+/// The most read units of a chart beyond its own candles.
 const BESIDES: f64 = 4.0;
 
-/// The most read units of a query, on average over all products and for the worst one.
+/// The most read units of a query: the average over all products, and the worst product.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     average: f64,
     worst: f64,
 }
 
-/// The bounds of a chart, of a page of 288 candles, and of the newest page of daily ones, which reads the most finer candles.
+/// The bounds of a chart, of a page of 288 candles, and of the newest page of daily candles, which reads the most finer candles.
 const CHART: Bound = Bound { average: 56.0, worst: 112.0 };
 const PAGE: Bound = Bound { average: 25.0, worst: 46.0 };
 const NEWEST_DAYS: Bound = Bound { average: 27.0, worst: 49.0 };
 
-/// The most read units of the candles of all products of a slot, and the number of batches: half a unit for each of 449 rows, the marker, and
-/// how far candles are built.
+/// The most read units of the candles of all products of a slot, and the number of batches. Each of 449 rows, the marker and the progress
+/// takes half a unit.
 const ALL: f64 = 226.0;
 const ALL_BATCHES: u64 = 5;
 
-/// The most bytes of such a response, as JSON and as CSV.
+/// The most bytes of such a response as JSON and as CSV.
 const ALL_BYTES: [(&str, usize); 2] = [("json", 600_000), ("csv", 250_000)];
 
-/// What a request takes.
+/// The capacity that DynamoDB bills for a request.
 struct Billed {
     read_units: f64,
     queries: u64,
@@ -73,7 +73,7 @@ async fn fill(cloud: &Cloud, row: &Row, interval: i64, end: i64, count: usize) {
     table::put(cloud, slots.map(|slot| with(row, "sk", json!({"S": format!("{slot:010}")})))).await;
 }
 
-/// The read units of a query of this many slots, for each product: on average, and with the worst and a usual row.
+/// The average read units of a product's query, and the rows of the worst and a usual product.
 struct Reading<'recording> {
     average: f64,
     worst: &'recording Row,
@@ -98,13 +98,13 @@ impl<'recording> Reading<'recording> {
     }
 }
 
-/// The read units of the chart of this range on average over all products.
+/// The read units of the chart of this range, averaged over all products.
 pub(super) fn average_of_chart(recording: &Recording, range: &str) -> f64 {
     let (_, series, _, slots) = RANGES.into_iter().find(|(name, ..)| *name == range).unwrap();
     Reading::of(&recording[series], usize::try_from(slots).unwrap()).average
 }
 
-/// Panics unless charts and pages take at most the read units of their bounds, and as few queries as possible.
+/// Panics unless charts and pages take at most the read units and queries of their bounds.
 pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
     let cloud = start().await;
     let expect = |what: &str, average: f64, worst: f64, bound: Bound| {
@@ -119,7 +119,7 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
         fill(&cloud, worst, interval, MIDNIGHT + interval, slots).await;
         let path = format!("/v1/bazaar/history?item_id={}&range={range}", ids(worst)[0]);
         let billed = request(&cloud, &path, MIDNIGHT, slots).await;
-        // DynamoDB bills the same units for the main query, so the sizes are right.
+        // Apart from the other queries, DynamoDB bills the computed units, so the sizes are right.
         let besides = billed.read_units - units(worst, slots);
         assert!((0.0..=BESIDES).contains(&besides), "{range}: {besides} of {}", billed.read_units);
         assert!(billed.queries <= queries, "{range}: {} queries", billed.queries);
@@ -139,7 +139,7 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
             newest.push(billed.read_units);
             let path = format!("{path}&before={}", rfc3339(MIDNIGHT - slot.interval));
             let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, CANDLES).await;
-            // How far candles are built is half a unit.
+            // The progress takes half a unit.
             let besides = billed.read_units - units(row, CANDLES + 1);
             assert!((0.0..=0.5).contains(&besides), "{name}: {besides} of {}", billed.read_units);
             assert!(billed.queries <= 2, "{name}: {} queries", billed.queries);
@@ -179,14 +179,14 @@ async fn expect_all(cloud: &Cloud, day: &Slot) {
     }
 }
 
-/// Notes that candles are built as far as a healthy recorder has built them at the busiest time.
+/// Stores the progress that a healthy recorder has reached at the busiest time.
 async fn put_progress(cloud: &Cloud) {
     let until = (MIDNIGHT - 5 * MINUTE).to_string();
     let row = json!({"pk": {"S": "candles"}, "sk": {"S": "built"}, "until": {"N": until}});
     table::put(cloud, [row.as_object().unwrap().clone()]).await;
 }
 
-/// Fills everything that the newest page of the product may read besides its own candles: finer ones, and minutes.
+/// Fills the finer candles and minutes that the newest page of the product may read beyond its own candles.
 async fn fill_unbuilt(cloud: &Cloud, recording: &Recording, id: &str) {
     for (series, slot) in recording {
         let row = slot.rows.iter().find(|row| ids(row).contains(&id)).unwrap();

@@ -1,4 +1,4 @@
-//! Five minutes of prices and the candles made of them, as the recorders store them.
+//! Measures five minutes of prices and their candles, as the recorders store them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(super) const PRODUCTS: usize = 1_913;
 /// The prices of the five minutes relative to the snapshot's, so that open, high, low and close differ.
 const MOVES: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.999];
 
-/// Billed storage for each row beside names and values, in bytes (DynamoDB's documentation on item sizes).
+/// Billed storage for each row beyond names and values, in bytes (DynamoDB's documentation on item sizes).
 const STORAGE_OVERHEAD: usize = 100;
 
 /// The rows of one slot of prices or candles.
@@ -31,7 +31,7 @@ pub(super) struct Slot {
     pub(super) interval: i64,
 }
 
-/// A slot of everything that is recorded, by the front of its partition keys, such as `candles#5m`.
+/// One slot of each recorded series, by the first two parts of its partition keys, such as `candles#5m`.
 pub(super) type Recording = BTreeMap<String, Slot>;
 
 impl Slot {
@@ -39,7 +39,7 @@ impl Slot {
         self.rows.iter().chain([&self.marker]).map(write_units).sum()
     }
 
-    /// The billed bytes of all slots until the first of them expires, or of a year if none does.
+    /// The billed bytes of all slots until the first expires, or of a year's slots if they never expire.
     pub(super) fn bytes_kept(&self) -> f64 {
         let rows = self.rows.iter().chain([&self.marker]);
         let bytes: usize = rows.map(|row| bytes_of(row) + STORAGE_OVERHEAD).sum();
@@ -49,13 +49,13 @@ impl Slot {
     }
 }
 
-/// What is recorded of the simulated products. Two tests need it.
+/// The recording of the simulated products, which two tests share.
 pub(super) async fn simulated() -> &'static Recording {
     static RECORDING: OnceCell<Recording> = OnceCell::const_new();
     RECORDING.get_or_init(async || recording_of(&simulator::bazaar::body(1, MIDNIGHT * 1_000)).await).await
 }
 
-/// How often a slot begins in this many seconds.
+/// The number of slots in this many seconds.
 pub(super) fn slots(slot: &Slot, seconds: i64) -> f64 {
     float(usize::try_from(seconds / slot.interval).unwrap())
 }
@@ -69,7 +69,7 @@ pub(super) fn ids(row: &Row) -> Vec<&str> {
     row["products"]["M"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// The seconds of an interval with this name, such as `30m`.
+/// The length of the interval with this name, such as `30m`, in seconds.
 fn seconds(name: &str) -> i64 {
     let (number, unit) = name.split_at(name.len() - 1);
     let unit = match unit {
@@ -80,8 +80,7 @@ fn seconds(name: &str) -> i64 {
     number.parse::<i64>().unwrap() * unit
 }
 
-/// Lets the recorders record the last five minutes before midnight, when a slot of every interval ends, from this body of the
-/// provider.
+/// Records the last five minutes before midnight, when a slot of every interval ends, from this body of the provider.
 pub(super) async fn recording_of(body: &str) -> Recording {
     let products = priced(body);
     let cloud = start().await;
@@ -103,16 +102,16 @@ pub(super) async fn recording_of(body: &str) -> Recording {
             None => drop(markers.insert(series, row)),
         }
     }
-    // DynamoDB bills the same units for these rows, so the sizes are right. For markers, it is not asked.
+    // DynamoDB bills the same units for these rows, so the computed sizes are right. Its bill for markers is not requested.
     let units: f64 = rows.values().flatten().map(write_units).sum();
     assert_eq!(cloud.dynamodb().consumed().write_units.to_bits(), units.to_bits(), "{units}");
     expect_clean_logs(&cloud);
     let slot = |(series, mut rows): (String, Vec<Row>)| {
-        // Of the minutes, there are five.
+        // Keeps the last slot; the series of minutes has five.
         let last = rows.iter().map(start_of).max().unwrap();
         rows.retain(|row| start_of(row) == last);
         let recorded: BTreeSet<_> = rows.iter().flat_map(ids).collect();
-        assert_eq!(recorded.len(), PRODUCTS, "{series} has every product");
+        assert_eq!(recorded.len(), PRODUCTS, "{series} must have every product");
         let (marker, interval) =
             (markers.remove(&series).unwrap(), seconds(series.split('#').nth(1).unwrap()));
         (series, Slot { rows, marker, interval })
@@ -120,8 +119,8 @@ pub(super) async fn recording_of(body: &str) -> Recording {
     rows.into_iter().map(slot).collect()
 }
 
-/// The products of the body, all with a price: those without one take turns borrowing another product's. If there are too few,
-/// copies are added.
+/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get another product's, and copies are
+/// added if there are too few.
 fn priced(body: &str) -> Map<String, Value> {
     let mut body: Value = serde_json::from_str(body).unwrap();
     let Value::Object(mut products) = body["products"].take() else { panic!("no products") };
@@ -135,7 +134,7 @@ fn priced(body: &str) -> Map<String, Value> {
     for product in products.values_mut().filter(|product| !has_price(product)) {
         product["quick_status"] = others.next().unwrap();
     }
-    // Spread over the whole list, because neighbouring ids are similar.
+    // Copies products from the whole list, because neighbouring ids are similar.
     let missing = PRODUCTS - products.len();
     let originals = products.iter().step_by(products.len() / missing.max(1)).take(missing);
     let copies: Vec<_> = originals.map(|(id, product)| (format!("{id}_COPY"), product.clone())).collect();
@@ -143,7 +142,7 @@ fn priced(body: &str) -> Map<String, Value> {
     products
 }
 
-/// The body with these products and all prices multiplied by this factor.
+/// A body with these products, all prices multiplied by this factor.
 fn moved(products: &Map<String, Value>, factor: f64) -> String {
     let mut products = products.clone();
     for product in products.values_mut() {

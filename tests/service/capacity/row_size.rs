@@ -1,4 +1,4 @@
-//! The size of a row, by the chapter on item sizes in DynamoDB's developer guide, and the units that it takes.
+//! Computes the size of a row by the chapter on item sizes in DynamoDB's developer guide, and the units that it takes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::history::table::Row;
 
-/// The size of a number: a byte for every two significant digits, counted separately before and after the point, one byte
-/// more, and one for a minus sign. (The developer guide gives an approximate rule.)
+/// The size of a number: one byte, one byte for every two significant digits (counted separately before and after the point), and
+/// one byte for a minus sign. (The developer guide gives only an approximate rule.)
 fn bytes_of_number(text: &str) -> usize {
     let (sign, digits) = text.strip_prefix('-').map_or((0, text), |digits| (1, digits));
     assert!(digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{text} has an exponent");
@@ -31,7 +31,7 @@ fn bytes_of_value(value: &Value) -> usize {
         ("M", Value::Object(map)) => {
             3 + map.iter().map(|(name, value)| name.len() + bytes_of_value(value) + 1).sum::<usize>()
         }
-        _ => panic!("no row of this table has the type {kind}"),
+        _ => panic!("the table has no attribute of the type {kind}"),
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn bytes_of(row: &Row) -> usize {
     row.iter().map(|(name, value)| name.len() + bytes_of_value(value)).sum()
 }
 
-/// The number as a float, without a loss.
+/// The number as a float, without loss.
 pub(crate) fn float(number: usize) -> f64 {
     f64::from(u32::try_from(number).unwrap())
 }
@@ -49,7 +49,7 @@ pub(crate) fn write_units(row: &Row) -> f64 {
     float(bytes_of(row).div_ceil(1_024))
 }
 
-/// The units of a consistent query that reads this many bytes: one for each 4 kB. One that is not takes half of them.
+/// The units of a consistent query that reads this many bytes: one for each 4 kB. An eventually consistent query takes half.
 pub(crate) fn read_units(bytes: usize) -> f64 {
     float(bytes.div_ceil(4_096))
 }
