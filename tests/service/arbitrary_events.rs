@@ -1,7 +1,7 @@
-//! Whatever event a function receives, it responds or fails cleanly, its process survives, and it responds to the next good event
-//! as before. The events are arbitrary JSON, and the sample events with arbitrary changes.
+//! For any event, a function responds or fails cleanly, its process survives, and it responds to the next good event as before.
+//! The events are arbitrary JSON, or sample events with arbitrary changes.
 //!
-//! `PROPTEST_CASES=1000 cargo test -p tests arbitrary_events` sends many more of them.
+//! `PROPTEST_CASES=1000 cargo test -p tests arbitrary_events` sends many more events.
 
 use common::routes::{ASSETS, AUCTIONS_PRICES, DOCS, INDEX, VERSION_1};
 use local::{Cloud, InvocationError};
@@ -16,13 +16,13 @@ use crate::support::{
     start_with,
 };
 
-/// How many arbitrary events precede each good one.
+/// The number of arbitrary events before each good one.
 const EVENTS: usize = 6;
 
-/// How many good events each function gets, unless the environment says otherwise.
+/// The number of good events per function, unless `PROPTEST_CASES` is set.
 const CASES: u32 = 8;
 
-/// The time of the sample events, and a second more. The provider refreshes nothing in this second.
+/// One second after the time of the sample events. The provider refreshes nothing in this second.
 const NOW_MS: i64 = 1_794_830_401_000;
 
 /// The sample event of the function.
@@ -31,7 +31,7 @@ fn sample(function: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The function's response to the event. Panics unless it responds or fails by itself.
+/// Returns the function's response, or `None` if it fails cleanly. Panics if the process ends or Lambda itself reports the failure.
 fn invoke(runtime: &Runtime, cloud: &Cloud, function: &str, event: &str) -> Option<Value> {
     cloud.clock().set(NOW_MS);
     match runtime.block_on(cloud.invoke(function, event.to_owned())) {
@@ -39,7 +39,7 @@ fn invoke(runtime: &Runtime, cloud: &Cloud, function: &str, event: &str) -> Opti
         Err(InvocationError::Failed { payload, reason, .. }) => {
             let failure: Value = serde_json::from_slice(&payload).unwrap();
             assert!(failure["errorMessage"].is_string(), "{failure}");
-            // Lambda's own types name a process that ended, a response that is too large, and the like.
+            // Other types are Lambda's own, for example for a process that ended or a response that is too large.
             let error_type = failure["errorType"].as_str().unwrap();
             let is_clean = error_type == "INTERNAL_ERROR" || error_type.contains("DeserializeError");
             assert!(is_clean, "{reason}");
@@ -51,13 +51,13 @@ fn invoke(runtime: &Runtime, cloud: &Cloud, function: &str, event: &str) -> Opti
 
 struct Events {
     function: &'static str,
-    /// It responds to this one.
+    /// The function responds to this event.
     good: Value,
     changed: Value,
 }
 
-/// Sends arbitrary events to the function, and the good one after each few of them. `check` checks a response to an arbitrary
-/// event, `essence` is what all responses to the good event have in common.
+/// Sends arbitrary events to the function, and the good event after every [`EVENTS`] of them. `check` checks the response to an
+/// arbitrary event. `essence` extracts the part that all responses to the good event share.
 fn expect_survival(
     (runtime, cloud): (&Runtime, &Cloud),
     Events { function, good, changed }: &Events,
@@ -88,7 +88,7 @@ fn expect_survival(
     result.unwrap();
 }
 
-/// Panics if a process was replaced or has panicked.
+/// Panics if a process has been replaced or has panicked.
 fn expect_the_same_processes(cloud: &Cloud, functions: usize) {
     let starts = log_lines(cloud).iter().filter(|line| line["cold_start"] == true).count();
     assert!(starts <= functions, "{starts} starts of {functions} functions");
@@ -129,7 +129,7 @@ fn a_function_behind_a_route_responds_or_fails_cleanly() {
         // These functions read no headers.
         changed.as_object_mut().unwrap().retain(|name, _| !name.to_ascii_lowercase().contains("headers"));
         let check = |response: &Value| {
-            // At another time, no prices of auctions are recorded.
+            // Prices of auctions are recorded only for the time of the sample event.
             if function != AUCTIONS_PRICES.function || response["statusCode"] != 500 {
                 expect_envelope(response);
             }
@@ -144,7 +144,7 @@ fn the_pages_are_served_or_fail_cleanly() {
     let runtime = Runtime::new().unwrap();
     let cloud = runtime.block_on(start_with(one_instance_each()));
     let good = sample(DOCS.function);
-    // A request for a file of a page, of another version.
+    // A request for a file of another version of a page.
     let mut changed = good.clone();
     changed["resource"] = json!(ASSETS.path);
     changed["path"] = json!("/assets/0123456789abcdef/market.js");
@@ -187,11 +187,11 @@ fn the_authorizer_decides_or_fails_cleanly_and_lets_nobody_in() {
 fn a_recorder_records_or_fails_cleanly() {
     let runtime = Runtime::new().unwrap();
     let cloud = runtime.block_on(start_with(one_instance_each()));
-    // A run that reads the pages of the whole game takes a quarter of a minute.
+    // With the pages of the whole game, a run would take a quarter of a minute.
     house::serve(&cloud, NOW_MS, &[house::listing(1, "A", 1, NOW_MS)], &json!([]));
     for function in RECORDERS {
         let mut good = sample(function);
-        // The minute of the event is long past.
+        // The event's minute is long past, which only a backfill may record.
         good["backfill"] = json!(true);
         let events = Events { function, changed: good.clone(), good };
         let check = |response: &Value| assert!(response["tick"].is_string(), "{response}");

@@ -1,4 +1,4 @@
-//! Marks the tests that need captures as ignored where captures are absent.
+//! Sets `cfg(captures)` if captures are present. Without them, the tests that need them are ignored.
 
 fn main() -> std::io::Result<()> {
     captures::set_cfg()

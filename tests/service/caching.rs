@@ -1,5 +1,5 @@
-//! Each function caches what it fetches for the TTL of its route, `meta.cached` says which response came from the cache, and
-//! headers say when the data was fetched and when it expires.
+//! Each function caches fetched data for the TTL of its route. `meta.cached` says whether a response came from the cache, and headers
+//! say when the data was fetched and when it expires.
 
 use std::time::Duration;
 
@@ -81,8 +81,8 @@ async fn no_response_has_a_header_that_would_be_wrong_once_it_is_replayed() {
     }
 }
 
-/// A shared cache between the service and its clients, such as a company's proxy, would serve data to others than the key's
-/// owner.
+/// A shared cache between the service and its clients, such as a company's proxy, could serve a key owner's responses to other
+/// clients.
 #[tokio::test]
 async fn no_response_may_be_stored_by_a_shared_cache() {
     let cloud = start_with(behind_a_gateway_cache()).await;
@@ -113,7 +113,7 @@ async fn all_modes_of_the_bazaar_share_one_snapshot() {
     ];
     let cloud = start_with(one_instance_each()).await;
     for turn in 0..queries.len() {
-        // In each turn another mode comes first and fetches the snapshot for the others.
+        // Each turn starts with another mode, which fetches the snapshot for the other modes.
         let now = START + i64::try_from(turn).unwrap() * 60_000;
         for position in 0..queries.len() {
             let query = queries[(turn + position) % queries.len()];
@@ -150,7 +150,7 @@ async fn each_book_and_each_list_of_ids_has_its_own_response() {
     for (minute, query) in (0..).zip(["mode=items&ids=X,Y", "mode=book&id=X"]) {
         let before = get(query, minute * 60_000 + 4_999).await;
         get(query, minute * 60_000 + 1).await.expect_replay_of(&before);
-        // The market of the next minute: what was made of the earlier one must not outlive it.
+        // Responses from the earlier market must not outlive it.
         cloud.clock().advance(Duration::from_mins(1));
         let after = get(query, (minute + 1) * 60_000).await;
         assert!(!after.cached(), "{query}");
@@ -208,7 +208,7 @@ async fn the_least_recently_requested_auction_page_is_evicted() {
     expect_clean_logs(&cloud);
 }
 
-/// Options for a cloud with a stage cache, which replays what functions respond.
+/// Options for a cloud with a stage cache, which replays the responses of functions.
 fn behind_a_gateway_cache() -> Options {
     with_parameters(one_instance_each(), &[("GatewayCache", "on")])
 }
@@ -243,7 +243,7 @@ async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fr
     expect_clean_logs(&cloud);
 }
 
-/// Every mode, from one snapshot of the provider to the next.
+/// All modes serve the same snapshot until the provider refreshes it.
 #[tokio::test]
 async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due() {
     let cloud = start_with(behind_a_gateway_cache()).await;
@@ -255,7 +255,7 @@ async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due()
         let refreshed_at = full.data()["lastUpdated"].as_i64().unwrap();
         refreshes.insert(refreshed_at);
         let age = now - refreshed_at;
-        // The provider's interval, and the TTL.
+        // The most is the provider's interval plus the TTL.
         assert!((0..25_300).contains(&age), "in turn {turn}, the data is {age} ms old");
         for mode in ["item&id=INK_SACK:3", "book&id=INK_SACK:3", "flips", "items&ids=INK_SACK:3"] {
             let response = get(&cloud, &format!("/v1/bazaar?mode={mode}")).await;
@@ -271,15 +271,15 @@ async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due()
     expect_clean_logs(&cloud);
 }
 
-/// Panics unless the upstream has received about one request for `path` per refresh. Refreshes are not exactly on time, so a few
-/// requests are too early.
+/// Panics unless the upstream has received about one request for `path` per refresh. Refreshes are not exactly on time, so up to
+/// three further requests are allowed.
 #[track_caller]
 fn expect_a_request_per_refresh(cloud: &Cloud, path: &str, refreshes: usize) {
     let requests = usize::try_from(simulator(cloud).requests(path)).unwrap();
     assert!((refreshes..=refreshes + 3).contains(&requests), "{requests} requests, {refreshes} refreshes");
 }
 
-/// A bazaar with one product that was refreshed then.
+/// A bazaar with one product, refreshed at this time in Unix milliseconds.
 fn bazaar_of(last_updated: i64) -> String {
     let status = json!({
         "productId": "X", "sellPrice": 1.0, "buyPrice": 2.0, "sellVolume": 1, "buyVolume": 1,
@@ -323,7 +323,7 @@ async fn behind_a_gateway_cache_a_function_fetches_auctions_when_news_is_due() {
     expect_a_request_per_refresh(&cloud, AUCTION_PAGES, refreshes.len());
 }
 
-/// A provider that has stopped refreshing, or whose clock is wrong, is asked after every TTL as ever.
+/// If the provider has stopped refreshing, or its clock is wrong, the function fetches after every TTL.
 #[tokio::test]
 async fn behind_a_gateway_cache_news_is_overdue_after_the_provider_s_interval() {
     let cloud = start_with(behind_a_gateway_cache()).await;

@@ -1,14 +1,14 @@
-//! No two files of a crate import each other, directly or through others: a reader can understand one before the other.
+//! No two files of a crate import each other, directly or through other files, so a reader can understand one before the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::support::in_repository;
 
-/// A module by its path in the crate; empty for the crate's root.
+/// A module's path in its crate. Empty for the root.
 type Module = Vec<String>;
 
-/// The imports of each module of the crate in this folder, without those of unit tests.
+/// The imports of each module of the crate in this folder. Unit tests do not count.
 fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut texts = BTreeMap::new();
     read(folder, &Vec::new(), &mut texts);
@@ -51,7 +51,7 @@ fn each(path: &str) -> Vec<String> {
     }
 }
 
-/// The module that has what the path names; `None` if it is in another crate.
+/// The module that contains the named item. `None` if it is in another crate.
 fn resolved(module: &Module, path: &str, modules: &BTreeSet<Module>) -> Option<Module> {
     let mut parts: Vec<&str> = path.split("::").collect();
     let mut found = match parts[0] {
@@ -74,7 +74,8 @@ fn resolved(module: &Module, path: &str, modules: &BTreeSet<Module>) -> Option<M
     Some(found)
 }
 
-/// Removes the modules that import nothing that is left, as long as there are any. What stays is in a circle, or leads to one.
+/// Removes modules without imports, and imports of removed modules, until nothing changes. The remaining modules are in a circle, or
+/// lead to one.
 fn circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
     loop {
         let done: BTreeSet<_> = imports

@@ -1,5 +1,5 @@
-//! The packages that deployed functions link: one HTTP stack, one TLS stack, and nothing that a route does not need. Every
-//! megabyte slows a cold start.
+//! Deployed functions link one HTTP stack, one TLS stack, and no package that a route does not need. Every megabyte slows a cold
+//! start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ fn without_table() -> Vec<&'static str> {
     routes.filter(|route| route.reads != Reads::History).map(|route| route.function).collect()
 }
 
-/// A line for every package that `functions` link when they are deployed, in this format of `cargo tree`.
+/// Returns a line for every package that the deployed `functions` link, in this format of `cargo tree`.
 fn linked(functions: &[&str], format: &str) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
@@ -36,11 +36,11 @@ fn linked(functions: &[&str], format: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The versions of every package that `functions` link when they are deployed, by name.
+/// Returns the versions of every package that the deployed `functions` link, by name.
 fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let mut packages = BTreeMap::<_, BTreeSet<_>>::new();
     for line in linked(functions, "{p}").lines() {
-        // `hyper v1.12.0`, possibly with a path or `(*)` after it; or an empty line.
+        // Lines are empty or like `hyper v1.12.0`, possibly followed by a path or `(*)`.
         let mut words = line.split(' ');
         if let (Some(name), Some(version)) = (words.next(), words.next()) {
             packages.entry(name.to_owned()).or_default().insert(version.to_owned());
@@ -57,7 +57,7 @@ fn the_functions_link_one_http_stack_and_one_tls_stack() {
             assert!(packages.contains_key(function), "{function} is not in the tree");
         }
         for name in ["hyper", "http", "http-body", "rustls", "ring", "tokio", "serde_json", "reqwest"] {
-            let versions = packages.get(name).unwrap_or_else(|| panic!("{name} is not linked at all"));
+            let versions = packages.get(name).unwrap_or_else(|| panic!("{name} is not linked"));
             assert_eq!(versions.len(), 1, "{name}: {versions:?}");
         }
         for name in ["aws-lc-rs", "aws-lc-sys", "native-tls", "openssl", "openssl-sys", "boring", "h2"] {

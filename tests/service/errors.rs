@@ -1,4 +1,4 @@
-//! Unknown paths and methods other than `GET` get the error envelope, and a message that names them. Some paths answer `HEAD`.
+//! Unknown paths and methods are 404 with a message that names them. Where `HEAD` is answered, it has the headers of `GET`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn expect_unknown_route(response: &Response, method: &str, path: &str) {
 #[tokio::test]
 async fn an_unknown_path_is_not_found_and_named() {
     let cloud = start().await;
-    // The target as it is sent, and the path in the message.
+    // The target of the request, and the path in the message.
     let rows: [(&[u8], &str); 18] = [
         (b"/v1", "/v1"),
         (b"/v1/", "/v1/"),

@@ -1,5 +1,5 @@
-//! When a function fails, the client gets the 500 envelope, the log gets one line with the cause, and the next request
-//! succeeds. The function `faulty` fails on demand.
+//! If a function fails, the client gets the 500 envelope, the log gets one line with the cause, and the next request succeeds.
+//! The function `faulty` fails on demand.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::support::{
     with_parameters,
 };
 
-/// The message of the gateway response in `faulty`'s template.
+/// The message of the gateway's response in `faulty`'s template.
 const GATEWAY_MESSAGE: &str = "The gateway responds.";
 
 /// The fields of the log line of a successful request.
@@ -52,7 +52,7 @@ async fn line_of_request(cloud: &Cloud, count: usize) -> Value {
     await_logs(cloud, count, is_request_line).await.pop().unwrap()
 }
 
-/// Waits for the line that the local cloud itself writes about a failed invocation.
+/// Waits for the local cloud's own line about a failed invocation.
 async fn await_platform_line(cloud: &Cloud, words: &str) {
     let start = Instant::now();
     while !cloud.logs().iter().any(|line| line.starts_with("local: faulty: ") && line.contains(words)) {
@@ -174,7 +174,7 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
         assert_eq!(line["cold_start"], count == 0, "{line}");
     }
     await_platform_line(&cloud, "the invocation failed").await;
-    // A success may be replayed by the gateway, so it is marked as cached.
+    // The gateway may replay a success, so it is marked as cached.
     assert!(get_fault(&cloud, "nothing").await.cached());
 }
 

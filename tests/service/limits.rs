@@ -1,5 +1,5 @@
-//! Responses and upstream bodies beyond the limits are errors, and the log says what was too large. Long
-//! queries below the limits succeed.
+//! Responses and upstream bodies beyond the size limits are errors, and the log has their size or the limit. Long queries below
+//! the limits succeed.
 
 use local::Cloud;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::support::{
     await_logs, examples, expect_clean_logs, get, live_examples, record_prices, simulator, start,
 };
 
-/// The cause in the log of the first request that failed.
+/// The logged cause of the first failed request.
 async fn cause_of_failure(cloud: &Cloud) -> String {
     let lines = await_logs(cloud, 1, |line| line["status"] == 500).await;
     lines[0]["cause"].as_str().unwrap().to_owned()
@@ -27,7 +27,7 @@ async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
     let sizes = numbers(&cause);
     assert!(sizes.iter().any(|size| *size > 8_000_000), "the size of the response: {cause}");
     assert!(sizes.iter().any(|size| (6_000_000..=6_291_556).contains(size)), "the limit: {cause}");
-    // The instance survives.
+    // The instance survives the failure.
     let data = get(&cloud, "/v1/profile/Notch").await.data();
     assert_eq!(data["username"].as_str().unwrap().to_lowercase(), "notch");
     expect_clean_logs(&cloud);
@@ -47,9 +47,9 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
             simulator(&cloud).clear_faults();
-            // After the pause of the function.
+            // The function pauses for at most this long after a failure.
             cloud.clock().advance(std::time::Duration::from_secs(2));
-            // No cause names a player.
+            // Causes never name a player.
             let named = path.replace("Notch", "[player]");
             let of_route =
                 |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(&named);

@@ -1,4 +1,5 @@
-//! `cargo local` as it is used at a terminal, and Lambda's Invoke API.
+//! `cargo local` starts every server that it prints, ends cleanly on Ctrl-C, and reports a port in use in one sentence. The gateway and
+//! Lambda's Invoke API share the functions' instances.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -12,19 +13,19 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use crate::support::{cargo, event, examples, get, invoke, send, send_with, start};
 
-/// How long building and starting may take on a busy machine.
+/// How long the build and the start may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(30);
 
 /// `cargo local` with these options.
 fn cargo_local(options: &[&str]) -> Command {
     let mut command = cargo("local", &[&["--profile", "test"], options].concat());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    // In a process group of its own, as a terminal starts it, so that the test can send Ctrl-C to the group.
+    // As at a terminal, the command has its own process group, to which the test sends Ctrl-C.
     command.process_group(0);
     command
 }
 
-/// The children of `leader`, and their children.
+/// The children of the process `leader`, and their descendants.
 fn descendants(leader: u32) -> BTreeSet<u32> {
     let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
         .unwrap()
@@ -32,7 +33,7 @@ fn descendants(leader: u32) -> BTreeSet<u32> {
         .filter_map(|entry| {
             let id: u32 = entry.file_name().to_str()?.parse().ok()?;
             let status = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name, in parentheses, may contain anything. State and parent follow.
+            // The name in parentheses may contain anything. The state and the parent follow it.
             let parent = status.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
             Some((id, parent))
         })
@@ -51,15 +52,15 @@ fn descendants(leader: u32) -> BTreeSet<u32> {
 
 fn is_running(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // A process that has ended and whose parent has not waited for it is a zombie.
+    // A process that has ended stays a zombie until its parent waits for it.
     status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
-/// What `cargo local` prints until it is ready.
+/// The output of `cargo local` until it is ready.
 #[derive(Debug)]
 struct Greeting {
     table: Vec<String>,
-    /// The words after `key`: name and key.
+    /// The words after `key`: the name and the key.
     keys: Vec<Vec<String>>,
     upstream: String,
     dynamodb: String,
@@ -74,7 +75,7 @@ async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
     let mut lines = Vec::new();
     loop {
         let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap();
-        lines.push(line.unwrap_or_else(|| panic!("it ended after {lines:#?}")));
+        lines.push(line.unwrap_or_else(|| panic!("cargo local ended after {lines:#?}")));
         if lines.last().unwrap().starts_with("ready ") {
             break;
         }
@@ -91,7 +92,7 @@ async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
 }
 
 async fn interrupt(child: &mut Child) {
-    // Ctrl-C goes to the whole group, cargo included.
+    // Ctrl-C goes to the whole group, including Cargo.
     let group = format!("-{}", child.id().unwrap());
     let sent = Command::new("kill").args(["-INT", "--", &group]).status().await.unwrap();
     assert!(sent.success());
@@ -121,7 +122,7 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
         assert_eq!(key[0], name);
         let response = send_with(&ready, Method::GET, "/v1/bazaar?mode=x", &[("x-api-key", &key[1])]).await;
         response.error(code.unwrap_or("BAD_REQUEST"));
-        // Every request prints a line.
+        // Consumes the line about the request.
         output.next_line().await.unwrap();
     }
     assert_eq!(keys.len(), 4, "{keys:?}");
@@ -143,20 +144,20 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
     tokio::time::timeout(PATIENCE, ended).await.unwrap();
 }
 
-/// Panics unless the table has every example, whose command works and prints a line.
+/// Panics unless the table has every example, and every example's command works and prints a line.
 async fn expect_table(table: &[String], ready: &str, output: &mut Lines<BufReader<ChildStdout>>) {
     for example in examples() {
         let row = table.iter().find(|row| row.split_whitespace().nth(1) == Some(example.route.path)).unwrap();
         assert_eq!(row.split_whitespace().next(), Some("GET"), "{row}");
         assert!(row.contains(&format!(" {} s ", example.route.cache.as_secs())), "{row}");
-        // The curl command in the table works.
+        // Sends the request of the curl command in the table.
         let (headers, url) = command(row);
         assert!(url.starts_with(ready), "{row}");
         let pairs: Vec<_> = headers.iter().map(|header| header.split_once(": ").unwrap()).collect();
         assert_eq!(pairs.len(), usize::from(example.route.requires_key), "{row}");
         assert!(pairs.iter().all(|(name, _)| *name == "X-API-Key"), "{row}");
         let response = send_with("", Method::GET, url, &pairs).await;
-        // Nothing is recorded, so there are no prices of auctions, and no candles of all products.
+        // Nothing is recorded, so auction prices are a 500, and the candles of all products a 404.
         let status = match example.route.function {
             function if function == AUCTIONS_PRICES.function => 500,
             function if function == BAZAAR_CANDLES_ALL.function => 404,
@@ -194,7 +195,7 @@ async fn a_port_in_use_is_reported_in_one_sentence() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         // Cargo's own lines come first.
         let errors = stderr.lines().filter(|line| line.starts_with("error")).collect::<Vec<_>>();
-        let [sentence] = errors[..] else { panic!("not one sentence: {stderr}") };
+        let [sentence] = errors[..] else { panic!("expected one sentence: {stderr}") };
         assert_eq!(stderr.lines().last(), Some(sentence));
         assert!(sentence.contains(&port) && sentence.contains(option), "{sentence}");
     }

@@ -1,4 +1,4 @@
-//! Black-box tests: HTTP requests to the real function binaries behind the local cloud. One file per promise.
+//! Black-box tests: HTTP requests to the real function binaries behind the local cloud. The header of each file states its promise.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! The OpenAPI document is true: every response fits its schema, every example is what the service responds, and every
-//! parameter accepts exactly what its schema accepts.
+//! The OpenAPI document is true: responses fit their schemas, examples are responses of the service, and a parameter accepts
+//! exactly the values that its schema accepts.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::support::{
     one_instance_each, record_prices, send, send_with, simulator, start, start_with,
 };
 
-/// Values to try for every parameter: bounds, their neighbours, words.
+/// Values to try for every parameter: bounds, their neighbours, and words.
 const VALUES: [&str; 57] = [
     "",
     "0",
@@ -78,12 +78,12 @@ const VALUES: [&str; 57] = [
     "SIXTY_FIVE_CAPITALS_ARE_LONGER_THAN_THE_ID_OF_AN_ITEM_CAN_BE_HERE_",
 ];
 
-/// The document that the cloud serves.
+/// Fetches the document from the cloud.
 async fn served_document(cloud: &Cloud) -> Document {
     Document::new(send(&cloud.url(), Method::GET, OPENAPI.path).await.json())
 }
 
-/// Checks a response to a request to `path`.
+/// Panics unless the response to a request to `path` fits its schema.
 #[track_caller]
 fn expect_conforming(document: &Document, path: &str, response: &Response) {
     let operation = document.operation(path).unwrap();
@@ -97,7 +97,7 @@ fn expect_fit(document: &Document, schema: &Value, value: &Value, what: &str) {
     document.check_value(schema, value).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
 }
 
-/// The complete examples of `operation` with this status: requests, and the bodies of their responses.
+/// The examples of `operation` with this status that are not shortened: the requests and the bodies of their responses.
 fn complete_examples(operation: &Operation<'_>, status: u16) -> Vec<(String, Value)> {
     let examples = operation.examples(status).filter(|example| !example.is_shortened);
     examples.map(|example| (example.request.to_owned(), example.body.clone())).collect()
@@ -122,7 +122,7 @@ async fn the_document_of_the_repository_is_served_without_a_key_and_without_whit
     let file = Options::default().template.with_file_name("functions/index/openapi.json");
     let checked_in: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let without_white_space = checked_in.to_string();
-    assert!(answered.text == without_white_space, "another document is served");
+    assert!(answered.text == without_white_space, "the served document differs");
     let document = served_document(&cloud).await;
     expect_conforming(&document, OPENAPI.path, &answered);
     expect_conforming(&document, "/", &send(&cloud.url(), Method::GET, "/").await);
@@ -171,7 +171,7 @@ async fn every_example_fits_its_schema() {
         }
     }
     assert!(count > 150, "{count} examples");
-    // What is not described does not fit: otherwise nothing that these tests say of answers would mean anything.
+    // Undescribed fields must not fit; otherwise, these tests would accept any response.
     for operation in document.operations().filter(|operation| operation.path() != OPENAPI.path) {
         let validator =
             document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
@@ -185,7 +185,7 @@ async fn every_example_fits_its_schema() {
     }
 }
 
-/// Requests of other kinds than the examples, by their routes.
+/// Requests of other kinds than the examples, with their routes.
 const MORE: [(&str, &str); 25] = [
     ("/v1/mayor/history", "/v1/mayor/history?limit=100"),
     ("/v1/fire-sales/history", "/v1/fire-sales/history?limit=200"),
@@ -217,12 +217,12 @@ const MORE: [(&str, &str); 25] = [
     ("/v1/profile/{username}", "/v1/profile/player_7"),
 ];
 
-/// Sends the example requests, and one of every other kind.
+/// Sends the example requests, and the requests in [`MORE`].
 #[tokio::test]
 async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
-    // A mayor is in the history once the term has ended.
+    // A mayor is in the history as soon as the term has ended, so the clock advances after this record.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked =
@@ -231,13 +231,13 @@ async fn every_response_fits_its_schema() {
     };
     recorded("record-mayor", "/v1/mayor/history").await;
     cloud.clock().advance(Duration::from_hours(6 * 24));
-    // Three minutes after an interval of each length but a day has begun.
+    // Three minutes after the start of intervals of every length except a day.
     let day_ms = 24 * 60 * 60 * 1_000;
     cloud.clock().set((cloud.clock().now_ms() / day_ms + 1) * day_ms + day_ms / 2 + 3 * 60_000);
     provide_a_sale(&cloud, &document);
     recorded("record-fire-sales", "/v1/fire-sales/history").await;
     recorded("record-bazaar", "/v1/bazaar/history").await;
-    // Candles are built two minutes after the end of their interval.
+    // Candles are built two minutes after their interval ends.
     cloud.clock().advance(Duration::from_mins(8));
     recorded("record-candles", "/v1/bazaar/candles").await;
     record_prices(&cloud, cloud.clock().now_ms()).await;
@@ -246,25 +246,25 @@ async fn every_response_fits_its_schema() {
         let examples = complete_examples(&operation, 200).into_iter();
         requests.extend(examples.map(|(request, _)| (operation.path().to_owned(), request)));
     }
-    assert_eq!(requests.len(), VERSION_1.len() + 1 + 7, "each route, and seven modes more");
+    assert_eq!(requests.len(), VERSION_1.len() + 1 + 7, "each route, and seven further modes");
     requests.extend(MORE.map(|(path, request)| (path.to_owned(), request.to_owned())));
     for (path, request) in requests {
         let answered = get(&cloud, &request).await;
         assert_eq!(answered.status, 200, "{request}: {}", answered.text);
-        // The examples with `before` are of another time.
+        // Examples with `before` have another time.
         if path.ends_with("/history") && !request.contains("NEVER") && !request.contains("before") {
             assert_ne!(answered.data()["history"], json!([]), "{request}");
         }
-        // The example is of another time.
+        // Examples with `before` have another time.
         if path.ends_with("/candles") && !request.contains("NEVER") && !request.contains("before") {
             let data = answered.data();
             assert_eq!(data["count"], 1, "{request}");
-            // Of these intervals, only the finest has ended.
+            // Only the 5-minute interval has ended.
             assert_eq!(data["candles"][0]["complete"], data["interval"] == "5m", "{request}");
         }
         expect_conforming(&document, &path, &answered);
     }
-    // With as little as the provider may send about elections.
+    // The least that the provider may send about elections.
     let bare = json!({"success": true, "mayor": {"name": "Jerry", "key": "jerry", "perks": []}});
     simulator(&cloud)
         .set_fault("/v2/resources/skyblock/election", Fault::status(200).with_body(bare.to_string()));
@@ -275,13 +275,13 @@ async fn every_response_fits_its_schema() {
     expect_clean_logs(&cloud);
 }
 
-/// The simulator often has no fire sale.
+/// Makes the provider serve the example's fire sale, because the simulator often has none.
 fn provide_a_sale(cloud: &Cloud, document: &Document) {
     let sales = provided(example_data(document, "/v1/fire-sales"));
     simulator(cloud).set_fault("/v2/skyblock/firesales", Fault::status(200).with_body(sales));
 }
 
-/// The provider's body that an example response is made of.
+/// The provider's body from which an example response follows.
 fn provided(mut data: Value) -> String {
     data["success"] = true.into();
     data.to_string()
@@ -302,7 +302,7 @@ async fn every_example_response_follows_from_its_upstream_response() {
         "/v2/resources/skyblock/election",
         provided(json!({"mayor": mayor, "current": elections["current"]})),
     );
-    // These have the provider's shape.
+    // These examples have the shape of the provider's body.
     for example in live_examples() {
         if example.route.parameters.is_empty() && example.route.path != MAYOR.path {
             provide(&example.upstream[0], provided(example_data(&document, example.path)));
@@ -383,7 +383,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     expect_clean_logs(&cloud);
 }
 
-/// The example has the only recorded interval.
+/// Records only the interval of the example.
 #[tokio::test]
 async fn the_example_of_candles_follows_from_recorded_minutes() {
     let cloud = start_with(one_instance_each()).await;
@@ -399,7 +399,7 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
         let invoked = invoke(&cloud, recorder, event).await;
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{recorder}: {}", invoked.text);
     };
-    // The candle's prices, one after the other.
+    // The minutes have the candle's prices one after the other.
     let last = candle["samples"].as_i64().unwrap() - 1;
     assert!(last >= 3, "{candle}");
     for minute in 0..=last {
@@ -427,7 +427,7 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
     expect_clean_logs(&cloud);
 }
 
-/// The year of the election that was won at that moment.
+/// The year of the election that was won at this time.
 fn election_year(won_at: &str) -> i64 {
     simulator::election::seated_year(won_at.parse::<Timestamp>().unwrap().as_millisecond())
 }
@@ -469,7 +469,7 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
         expect_conforming(&document, "/v1/mayor", answered);
     }
 
-    // The template has the messages of the gateway, word for word.
+    // The gateway's messages are in the template, word for word.
     let template = deployed_template();
     for status in [401, 403, 429, 500] {
         let retry_after = mayor.response(status).unwrap()["headers"].get("Retry-After").is_some();
@@ -480,7 +480,7 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
                 response.status == Some(status)
                     && serde_json::from_str::<Value>(text).is_ok_and(|said| said == body)
             });
-            let said = found.unwrap_or_else(|| panic!("the gateway does not say {body}"));
+            let said = found.unwrap_or_else(|| panic!("no gateway response is {body}"));
             assert_eq!(said.headers.contains_key("Retry-After"), retry_after, "{body}");
         }
     }
@@ -505,7 +505,7 @@ async fn the_document_states_the_limits_that_are_deployed() {
         );
         assert!(introduction.contains(&sentence), "{sentence}");
         let of_profiles = plan.method_throttles["/v1/profile/{username}/GET"];
-        assert_eq!((of_profiles.rate, of_profiles.burst), (1.0, 10), "as the document says");
+        assert_eq!((of_profiles.rate, of_profiles.burst), (1.0, 10), "the document states these limits");
     }
 }
 
@@ -521,7 +521,7 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
             parameters += 1;
             let name = parameter["name"].as_str().unwrap();
             let validator = document.validator(&parameter["schema"]).unwrap();
-            // Whether a value is valid may depend on another parameter, which differs between the examples.
+            // A value's validity may depend on another parameter, which differs between the examples.
             let examples: Vec<_> = operation.examples(200).map(|example| example.request).collect();
             for value in VALUES.into_iter().filter(|value| !(value.is_empty() && parameter["in"] == "path")) {
                 let mut is_taken = false;
@@ -530,13 +530,13 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
                     is_taken |= answered.status != 400;
                     if answered.status == 400 && !value.is_empty() {
                         let message = answered.error("BAD_REQUEST");
-                        // Another mode can require a parameter that the example does not have.
+                        // Another mode can require a parameter that is not in the example.
                         let is_told = message.starts_with(&format!("Parameter '{name}' must be "));
                         assert!(is_told || message.contains(" is required with "), "{request}: {message}");
                     }
                 }
                 let is_valid = validator.is_valid(&parameter_value(value, &parameter["schema"]));
-                // A schema cannot say at which times an interval starts.
+                // A schema cannot express at which times an interval starts.
                 let expected = if name == "opened_at" { is_valid && is_taken } else { is_valid };
                 assert_eq!(is_taken, expected, "{path}: {name} {value:?}");
             }
@@ -546,7 +546,7 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
     expect_clean_logs(&cloud);
 }
 
-/// The request with another value for the parameter, if it has one.
+/// The request with another value of the parameter. `None` if the request does not have the parameter.
 fn with(request: &str, path: &str, name: &str, value: &str) -> Option<String> {
     if let Some((before, _)) = path.split_once(&format!("{{{name}}}")) {
         return Some(format!("{before}{value}"));
@@ -579,7 +579,7 @@ async fn the_default_in_the_schema_is_the_default() {
         let stated = &parameter["schema"]["default"];
         let default = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
         let mut same = false;
-        // The upstream may refresh in the middle.
+        // The upstream may refresh between two requests.
         for _ in 0..5 {
             let said = get(&cloud, &format!("{with}{default}")).await.data();
             same |= said == get(&cloud, without).await.data();

@@ -1,4 +1,4 @@
-//! A parameter's value is accepted, or refused with a message that names the parameter, what it must be and what it was.
+//! A parameter's value is accepted, or refused with a message that names the parameter, the allowed values and the received value.
 
 use common::error::Code;
 use common::routes::{Location, Parameter};
@@ -14,24 +14,24 @@ const PRICES: &str = "/v1/auctions/prices";
 const ITEM_IDS: &str = "1 to 64 capital letters (A-Z), digits and the characters _ : -";
 const USERNAMES: &str = "1 to 16 letters (a-z, A-Z), digits and underscores";
 
-/// Longer than any message, even if it repeats a value of control characters, which are escaped.
+/// The most bytes of a message, even if it quotes a value of control characters, which are escaped.
 const LONGEST_MESSAGE: usize = 600;
 
-/// What a request must get.
+/// The expected response to a request.
 enum Expected {
     /// 200.
     Accepted,
-    /// 400: the parameter, what it must be, what it was.
+    /// 400: the parameter, its allowed values, the received value.
     Refused(&'static str, &'static str, &'static str),
-    /// 400: the value of `ids`, and what is wrong with it.
+    /// 400: the value of `ids`, and its flaw.
     Flawed(&'static str, &'static str),
     /// 400: the parameter has these two values.
     Conflicting(&'static str, &'static str, &'static str),
-    /// 400: the query was split at a `;`, and this is the rest.
+    /// 400: the query was split at a `;` before this rest.
     Split(&'static str),
     /// 400: the parameter is required.
     Missing(&'static str),
-    /// 404, with this text in the message.
+    /// 404 with this text in the message.
     NotFound(&'static str),
 }
 
@@ -236,7 +236,7 @@ async fn bazaar_ids_are_1_to_100_texts_separated_by_commas() {
             get(&cloud, &format!("/v1/bazaar?mode=items&ids={too_many}")).await.error("BAD_REQUEST");
         assert!(message.contains(IDS) && message.contains(flaw), "{message}");
     }
-    // 64 characters, each of which takes two bytes.
+    // 64 characters of two bytes each.
     let longest = "%C3%A9".repeat(64);
     let data = get(&cloud, &format!("/v1/bazaar?mode=items&ids={longest}")).await.data();
     assert_eq!(data["unknown"][0].as_str().unwrap().chars().count(), 64);
@@ -442,7 +442,7 @@ async fn a_username_has_1_to_16_letters_digits_and_underscores() {
         (b"/v1/profile/%4eotch", Accepted),
         (b"/v1/profile/Notch?username=not.this", Accepted),
         (b"/v1/profile/Notch?username=a&username=b", Accepted),
-        // Without a name, or with a further segment, it is another path.
+        // Without a name or with a further segment, the path is unknown.
         (b"/v1/profile", NotFound("GET /v1/profile ")),
         (b"/v1/profile/", NotFound("GET /v1/profile/ ")),
         (b"/v1/profile//", NotFound("GET /v1/profile// ")),
@@ -461,7 +461,7 @@ async fn a_username_has_1_to_16_letters_digits_and_underscores() {
         (b"/v1/profile/%20", refused(" ")),
         (b"/v1/profile/Zo%C3%AB", refused("Zo\u{eb}")),
         (b"/v1/profile/%EF%BC%A1", refused("\u{ff21}")),
-        // A parameter is decoded once, and a malformed escape is shown as it was sent.
+        // A parameter is decoded once, and a malformed escape is shown unchanged.
         (b"/v1/profile/%254eotch", refused("%4eotch")),
         (b"/v1/profile/%25", refused("%")),
         (b"/v1/profile/a%2Bb", refused("a+b")),
@@ -503,7 +503,7 @@ async fn unknown_parameters_and_a_trailing_slash_are_ignored() {
         expect_responses(&cloud, rows.map(|rest| ([path.as_bytes(), rest].concat(), Accepted))).await;
         expect_responses(&cloud, [(long(&format!("{path}?x="), 'x'), Accepted)]).await;
     }
-    // `data` alone: `meta.cached` may differ.
+    // Compares only `data`, because `meta.cached` may differ.
     for path in routes.iter().filter(|path| !path.contains("bazaar") && !path.contains("auctions")) {
         let plain = get(&cloud, path).await.data();
         assert_eq!(get(&cloud, &format!("{path}/")).await.data(), plain, "{path}");

@@ -1,4 +1,5 @@
-//! Public files: what the recorders write, and how the local cloud serves them.
+//! The public files agree with the routes, never go back in time, and are always whole. The local cloud serves them with the headers of S3
+//! and CloudFront.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::support::{await_logs, get_at, invoke, one_instance_each, start_with};
 
 const START_MS: i64 = START * 1_000;
 
-/// A response to a request for a file.
+/// The response to a request for a file.
 pub(crate) struct File {
     pub(crate) status: StatusCode,
     headers: HeaderMap,
@@ -62,7 +63,7 @@ pub(crate) fn unpacked(gzip: &[u8]) -> Vec<u8> {
     content
 }
 
-/// Options for a cloud with public files, whose clock stands still at [`START`].
+/// Options for a cloud with public files and a clock that is stopped at [`START`].
 pub(crate) fn options() -> Options {
     let clock = Clock::system();
     clock.stop_at(START_MS);
@@ -73,7 +74,7 @@ async fn start() -> Cloud {
     start_with(options()).await
 }
 
-/// The time of the provider's refresh in a document, as `/prices.json` has it.
+/// The time of the provider's refresh in a document, in the format of `/prices.json`.
 fn refreshed_at(document: &Value) -> String {
     rfc3339(document["lastUpdated"].as_i64().unwrap().div_euclid(1_000))
 }
@@ -173,8 +174,8 @@ async fn files_have_the_headers_of_s3_and_cloudfront() {
     assert_eq!(send(&cloud, Method::POST, "/bazaar.json", &[]).await.status, StatusCode::FORBIDDEN);
 }
 
-/// Records auctions at `tick`, whose only item has this price and was refreshed at `refreshed`, both in Unix seconds, and returns the
-/// price in the files.
+/// Records auctions with one item at this price, and returns the price in the files. `tick` and `refreshed`, the time of the provider's
+/// refresh, are in Unix seconds.
 async fn lowest_after(cloud: &Cloud, tick: i64, refreshed: i64, price: u64) -> Value {
     serve(cloud, refreshed * 1_000, &[listing(1, "HYPERION", price, START_MS)], &json!([]));
     // A new instance reads all pages.
@@ -191,10 +192,10 @@ async fn a_file_never_goes_back_in_time() {
     let cloud = start().await;
     assert_eq!(lowest_after(&cloud, START, START, 100).await, 100.0);
     assert_eq!(lowest_after(&cloud, START + MINUTE, START + MINUTE, 200).await, 200.0);
-    // The provider serves an older refresh.
+    // An older refresh does not replace the files.
     assert_eq!(lowest_after(&cloud, START + 2 * MINUTE, START, 300).await, 200.0);
     assert_eq!(lowest_after(&cloud, START + 3 * MINUTE, START + 3 * MINUTE, 400).await, 400.0);
-    // A time that is far ahead stops nothing.
+    // A refresh far in the future does not block later refreshes.
     assert_eq!(lowest_after(&cloud, START + 4 * MINUTE, START + 3_000, 500).await, 500.0);
     assert_eq!(lowest_after(&cloud, START + 5 * MINUTE, START + 5 * MINUTE, 600).await, 600.0);
 }
@@ -226,7 +227,7 @@ async fn a_killed_run_leaves_whole_files_and_the_next_one_completes_them() {
             let cloud = Arc::clone(&cloud);
             async move { invoke(&cloud, "record-bazaar", event(time)).await }
         });
-        // Anywhere in a run, which takes a few hundred milliseconds.
+        // Kills the recorder at different times of a run, which takes a few hundred milliseconds.
         tokio::time::sleep(Duration::from_millis(60 * u64::from(tick))).await;
         cloud.kill("record-bazaar").await.unwrap();
         run.await.unwrap();
@@ -248,7 +249,7 @@ async fn every_finished_day_has_a_file_with_its_candles() {
         record(&cloud, "record-bazaar", START + day * DAY).await;
         build_all(&cloud, START + day * DAY + 10 * MINUTE).await;
     }
-    // The first midnight ends the first day. What a run has not written, the next one does.
+    // The first midnight ends the first day. A run also writes the files that earlier runs have not written.
     let april = (28..=30).map(|day| format!("2026-04-{day}"));
     let days: Vec<_> = april.chain((1..=6).map(|day| format!("2026-05-0{day}"))).collect();
     for day in &days {

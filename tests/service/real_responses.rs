@@ -1,4 +1,4 @@
-//! With captures of the provider's real responses upstream, the service's responses are exactly what follows from them.
+//! The service's responses follow exactly from captures of the provider's real responses.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn serve(cloud: &Cloud, path: &str, name: &str) {
     simulator(cloud).set_fault(path, Fault::default().with_body(text(name)));
 }
 
-/// Whether two values are equal. Numbers are compared by value, however they are spelled.
+/// Whether two values are equal. Numbers with different spellings can be equal.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
@@ -55,7 +55,7 @@ fn expect_same(data: &Value, expected: &Value, what: &str) {
     if same(data, expected) {
         return;
     }
-    // The data has megabytes, so only the first field that differs is reported.
+    // The data has megabytes, so this reports only the first different field.
     if let (Value::Object(data), Value::Object(expected)) = (data, expected) {
         assert_eq!(data.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{what}");
         for (key, value) in expected {
@@ -71,7 +71,7 @@ fn expect_same(data: &Value, expected: &Value, what: &str) {
     panic!("{what} is {data}, not {expected}");
 }
 
-/// The number `field` of the product `id`, exactly as the capture spells it.
+/// The number `field` of the product `id`, exactly as in the capture.
 fn digits<'a>(capture: &'a str, id: &str, field: &str) -> &'a str {
     let status = capture.find(&format!(r#""productId": "{id}""#)).unwrap();
     let (_, rest) = capture[status..].split_once(&format!("\"{field}\": ")).unwrap();
@@ -127,11 +127,11 @@ async fn the_prices_of_every_real_product_keep_every_digit() {
         }
         without_orders += u32::from(product["sellPrice"] == 0.0);
     }
-    assert!(without_orders > 5, "a fifth of the products have no buy orders");
+    assert!(without_orders > 5, "a fifth of the products must have no buy orders");
 }
 
-/// Products whose average sell price is above their highest buy order, or whose average buy price is below their lowest sell offer,
-/// by more than a hundredth of a coin: the provider updates orders and averages separately.
+/// By capture, the products whose average sell price is above their highest buy order, and the products whose average buy price is below
+/// their lowest sell offer, by more than a hundredth of a coin. They exist because the provider updates orders and averages separately.
 const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
     (
         BAZAAR,
@@ -141,8 +141,8 @@ const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
     (OLD_BAZAAR, &["ENCHANTED_NETHER_STALK"], &["ENCHANTED_GRILLED_PORK"]),
 ];
 
-/// An instant sale fills buy orders, the highest first, so its average price is at most the highest. An instant purchase takes sell
-/// offers, the lowest first. With the sides mixed up, most products would be exceptions.
+/// An instant sale fills the highest buy orders first, so its average price is at most the highest order. An instant purchase takes the
+/// lowest sell offers first. If the sides were swapped, most products would be exceptions.
 #[tokio::test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
 async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
@@ -168,7 +168,7 @@ async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
             most = most.max(buy_orders.len()).max(sell_offers.len());
             let tops = (data["topBuyOrder"].as_f64(), data["topSellOffer"].as_f64());
             if let (Some(buy_order), Some(sell_offer)) = tops {
-                // Neither capture has a product in which the two overlap.
+                // The sides overlap in neither capture.
                 assert!(buy_order <= sell_offer, "{id} of {name}: {buy_order} and {sell_offer}");
                 both += 1;
             }
@@ -211,7 +211,7 @@ async fn auctions_and_items_follow_from_the_real_responses() {
         let items: Vec<&RawValue> = serde_json::from_str(text).unwrap();
         items.into_iter().map(|item| item.get().to_owned()).collect()
     };
-    // The capture has white space between its items.
+    // The capture has white space between its items, so this compares item by item.
     let sent = texts(&spelled(&text("items/v2-20241015.json"), "items"));
     assert!(
         texts(&spelled(&spelled(&full.text, "data"), "items")) == sent,

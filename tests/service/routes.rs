@@ -1,4 +1,4 @@
-//! The routes in `common`, the template, the folders of the functions and the sample events agree.
+//! The table of routes in `common`, the template, the folders of the functions and the sample events agree.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::support::{
 
 const WITH_PAYMENTS: &[(&str, &str)] = &[("Payments", "stripe")];
 
-/// The names of the entries of a folder of the repository, without its README and the examples of clients.
+/// The names of the entries of a folder in the repository, without the README and the clients' examples.
 fn names_in(folder: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(in_repository(folder)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -76,7 +76,7 @@ fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does
     let template = template_with(WITH_PAYMENTS);
     for declared in &template.api.routes {
         let route = routes::all().find(|route| route.path == declared.path);
-        // Unknown paths require no key either.
+        // Unknown paths require no key.
         let requires_key = route.is_some_and(|route| route.requires_key);
         assert_eq!(declared.key_required, requires_key, "{} {}", declared.method, declared.path);
         assert_eq!(declared.authorizer.is_some(), requires_key, "{} {}", declared.method, declared.path);
@@ -86,7 +86,7 @@ fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does
     assert_eq!(open, ["/v1/status"]);
 }
 
-/// Without one of them, requests that differ would share a response. An additional one would only split the cache.
+/// Without one of the parameters, different requests would share a response. An additional parameter would only split the cache.
 #[test]
 fn the_cache_key_of_a_route_is_exactly_its_parameters() {
     let template = deployed_template();
@@ -157,7 +157,7 @@ fn the_index_gets_the_root_preflight_requests_and_every_unknown_method_and_path(
     let of_index = routes::all().filter(|route| route.function == INDEX.function);
     let of_index = of_index.flat_map(|route| [(route.path, "GET"), (route.path, "HEAD")]);
     let others = [("/", "ANY"), ("/{proxy+}", "ANY"), ("/{proxy+}", "OPTIONS")];
-    // The root has `HEAD` with `ANY`.
+    // `ANY` includes the root's `HEAD`.
     let mut expected: Vec<_> = of_index.filter(|route| *route != ("/", "HEAD")).chain(others).collect();
     expected.sort_unstable();
     assert_eq!(declared, expected);
@@ -177,13 +177,13 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
     assert_eq!(in_template.len(), in_table.len(), "{in_template:?}");
     assert_eq!(in_template.into_iter().collect::<BTreeSet<_>>(), in_table);
     assert_eq!(names_in("functions"), in_table);
-    assert_eq!(deployed_template().functions.len(), in_table.len() - 1, "all but that of payments");
+    assert_eq!(deployed_template().functions.len(), in_table.len() - 1, "all functions except `payments`");
 }
 
 #[tokio::test]
 async fn every_function_has_a_sample_event_that_it_responds_to() {
     let cloud = start().await;
-    // The time of all events.
+    // All sample events have this time.
     record_prices(&cloud, 1_794_830_400_000).await;
     let mut missing: BTreeSet<&str> = VERSION_1
         .into_iter()
@@ -210,7 +210,7 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         }
         if function == AUTHORIZER {
             let invoked = invoke(&cloud, function, text).await;
-            // The key of the event is not issued.
+            // The event's key is not issued.
             assert_eq!(invoked.json()["errorMessage"], "Unauthorized", "{file}");
             missing.remove(function);
             continue;

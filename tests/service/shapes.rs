@@ -1,5 +1,5 @@
-//! Every route responds with exactly the documented fields, with the values that follow from the upstream's response at that
-//! moment.
+//! Every route responds with exactly the documented fields, and with the values that follow from the upstream's response at the
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::support::{
     FLIPS, expect_clean_logs, get, passing_examples, simulator, start, start_with, with_parameters,
 };
 
-/// The seed of the simulator that the tests' cloud starts.
+/// The seed of the cloud's simulator.
 const SEED: u64 = 1;
 
 /// 2026-04-28 15:03:20 UTC, in Unix milliseconds.
@@ -21,7 +21,7 @@ const NOW: i64 = 1_777_388_600_000;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// A cloud whose clock stands still, so that the upstream does not refresh between requests.
+/// Starts a cloud whose clock is stopped, so that the upstream does not refresh between requests.
 async fn start_at(now_ms: i64) -> Cloud {
     let cloud = start().await;
     cloud.clock().stop_at(now_ms);
@@ -32,7 +32,7 @@ async fn data(cloud: &Cloud, path: &str) -> Value {
     get(cloud, path).await.data()
 }
 
-/// The provider's products, and what follows from them.
+/// The provider's products, and the data that must follow from them.
 fn market() -> (Value, BazaarFacts) {
     let body = bazaar::body(SEED, NOW);
     (serde_json::from_str(&spelled(&body, "products")).unwrap(), BazaarFacts::of(&body))
@@ -63,7 +63,7 @@ async fn the_list_has_the_ids_of_products_with_both_prices_in_order() {
     expect_clean_logs(&cloud);
 }
 
-/// One product with each combination of prices, of orders, and of ids with a colon and without.
+/// Checks one product for each combination of prices, orders, and ids with or without a colon.
 #[tokio::test]
 async fn an_item_has_its_prices_and_a_book_the_orders_of_both_sides_by_what_they_are() {
     let cloud = start_at(NOW).await;
@@ -102,7 +102,7 @@ async fn flips_are_the_largest_spreads_of_expensive_and_traded_products() {
     let cloud = start_at(NOW).await;
     let (_, market) = market();
     let all = market.flips(usize::MAX, [50_000, 10_000])["count"].as_i64().unwrap();
-    assert!((20..=100).contains(&all), "{all} flips do not test the limits");
+    assert!((20..=100).contains(&all), "{all} flips are too few or too many to test the limits");
     for (parameters, limit, rules) in FLIPS {
         let flips = data(&cloud, &format!("/v1/bazaar?mode=flips{parameters}")).await;
         assert_eq!(flips, market.flips(limit, rules), "{parameters}");
@@ -204,7 +204,7 @@ async fn the_item_catalogue_is_complete_and_an_item_without_tier_is_common() {
             && full.text.contains("\"npc_sell_price\":6.0E7")
     );
     let as_sent = format!(r#"{{"items":{}}}"#, spelled(&body, "items"));
-    assert!(spelled(&full.text, "data") == as_sent, "every item is as the provider sends it");
+    assert!(spelled(&full.text, "data") == as_sent, "every item must be as the provider sends it");
     expect_clean_logs(&cloud);
 }
 
@@ -213,7 +213,7 @@ async fn the_mayor_is_the_current_one_with_and_without_an_election_and_a_ministe
     let cloud = start_at(NOW).await;
     let next = election::seated_year(NOW) + 1;
     let mut seen = BTreeSet::new();
-    // A special mayor, who has no minister, wins at least one of nine elections.
+    // At least one of nine elections has a special mayor, who has no minister.
     for year in next..next + 9 {
         for moment in [election::closes_at(year), election::opens_at(year + 1)] {
             cloud.clock().stop_at(moment);
@@ -221,7 +221,7 @@ async fn the_mayor_is_the_current_one_with_and_without_an_election_and_a_ministe
             let response = get(&cloud, "/v1/mayor").await;
             let data = response.data();
             assert_eq!(data, Facts::data(&Source::Election, &body));
-            assert_eq!(data["election"]["year"], year, "the election that the mayor won");
+            assert_eq!(data["election"]["year"], year, "`election` must be the election that the mayor won");
             let text = spelled(&response.text, "data");
             let sitting = spelled(&body, "mayor");
             assert_eq!(spelled(&text, "election"), spelled(&sitting, "election"));
@@ -265,7 +265,7 @@ async fn a_profile_has_the_name_as_its_owner_spells_it_and_unchanged_members() {
         };
         (0..1_000).map(|number| format!("player_{number}")).find(fits).unwrap()
     };
-    // Requested in lower case, in capitals, and in the owner's own spelling.
+    // Requests the name in lower case, in capitals, and in the owner's spelling.
     let players =
         [player(true, true), player(true, true).to_uppercase(), player(true, false), player(false, true)];
     for name in players {
@@ -296,7 +296,7 @@ async fn a_player_without_profiles_has_an_empty_list() {
     expect_clean_logs(&cloud);
 }
 
-/// Other tests compare the table of routes with the page for clients.
+/// Compares the index with the table of routes, which other tests compare with the page for clients.
 #[tokio::test]
 async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     let documentation = "https://example.org/docs";

@@ -1,4 +1,4 @@
-//! The past of the simulated game when `cargo local` starts: `infra/local/README.md`, The past.
+//! The local cloud starts with a past: prices, and candles that agree with each other (`infra/local/README.md`, The past).
 
 use std::time::{Duration, Instant};
 
@@ -19,15 +19,15 @@ const ITEM: &str = "INK_SACK:3";
 const MANY_AUCTIONS: &str = "GOD_POTION_2";
 /// 2026-11-21T15:05:10Z.
 const NOW: i64 = 1_795_273_510;
-/// An interval is built two minutes after its end.
+/// The end of the latest complete intervals: they are built two minutes after their end.
 const SETTLED: i64 = NOW - 120;
 const DAY: i64 = 86_400;
 /// The intervals and their lengths in seconds.
 const INTERVALS: [(&str, i64); 5] = [("5m", 300), ("30m", 1_800), ("1h", 3_600), ("3h", 10_800), ("1d", DAY)];
-/// How long the past may take on a busy machine.
+/// How long generating the past may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(30);
 
-/// The complete candles of the item that open before the start, oldest first.
+/// The item's candles before [`NOW`], oldest first.
 async fn candles(cloud: &Cloud, interval: &str, limit: usize) -> Vec<Candle> {
     let before = Timestamp::from_second(NOW).unwrap();
     let path = format!("/v1/bazaar/candles?item_id={ITEM}&interval={interval}&limit={limit}&before={before}");
@@ -41,7 +41,7 @@ fn count(candles: &[Candle]) -> i64 {
     candles.len().try_into().unwrap()
 }
 
-/// How far back the candles of the interval go by default.
+/// The length of the past in candles of the interval, in seconds, by default.
 fn depth(interval: &str) -> i64 {
     if interval == "1d" { 90 * DAY } else { DAY }
 }
@@ -56,7 +56,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     expect_candles(&cloud).await;
     expect_a_past_of_auctions(&cloud).await;
     let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
-    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "as many as a response can have");
+    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "the most mayors of a response");
     let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
     for field in ["name", "key", "perks"] {
         assert_eq!(mayors["history"][0][field], year_ago["mayor"][field]);
@@ -65,10 +65,10 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     assert!(sales["history"].as_array().unwrap().len() > 5, "{sales}");
 }
 
-/// Waits until the past is complete. Panics unless the log says after each part which ones are missing.
+/// Waits until the past is complete. Panics unless the log names the missing parts after each part.
 async fn await_the_past(cloud: &Cloud) {
     let begun = Instant::now();
-    // One before each of the four parts, and one at the end.
+    // There is a message before each of the four parts, and one at the end.
     let is_message = |line: &String| line.starts_with("history: ");
     while cloud.logs().iter().filter(|line| is_message(line)).count() < 5 {
         assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
@@ -82,7 +82,7 @@ async fn await_the_past(cloud: &Cloud) {
     expect_clean_logs(cloud);
 }
 
-/// Panics unless the candles of each interval have no gap, and are made of those of the finer one.
+/// Panics unless the candles of each interval have no gap, and follow from the candles of the next shorter interval.
 async fn expect_candles(cloud: &Cloud) {
     let mut finer = Vec::<Candle>::new();
     let mut finer_length = DAY;
@@ -90,12 +90,12 @@ async fn expect_candles(cloud: &Cloud) {
         let recorded = candles(cloud, interval, 1_000).await;
         let oldest = recorded[0].slot().unwrap();
         let newest = recorded.last().unwrap().slot().unwrap();
-        // Without a gap, from the beginning of the past to the interval under way.
+        // There is no gap from the beginning of the past to the interval under way.
         assert_eq!(newest + length, SETTLED - SETTLED % length, "{interval}");
         assert_eq!(count(&recorded), (newest - oldest) / length + 1, "{interval}");
         let from = NOW - depth(interval);
         assert_eq!(oldest, from - from % length.max(10_800), "{interval}");
-        // Wherever there are all finer candles, a coarse one is made of them.
+        // A candle follows from the finer candles if all of them exist.
         let mut compared = 0;
         for candle in recorded.iter().filter(|_| finer_length < length) {
             let opened_at = candle.slot().unwrap();
@@ -119,7 +119,8 @@ async fn expect_candles(cloud: &Cloud) {
     }
 }
 
-/// Hours of a week and days of ninety days, without a gap, whose prices move little and end at the present one.
+/// Panics unless auctions have hourly candles of a week and daily candles of ninety days, without a gap, whose prices change little and
+/// end at the present price.
 async fn expect_a_past_of_auctions(cloud: &Cloud) {
     let price_of_one = |offer: Offer| {
         let item = read(&offer.item_bytes, &mut Buffers::default()).ok()?;
@@ -159,12 +160,12 @@ async fn expect_a_past_of_auctions(cloud: &Cloud) {
     }
 }
 
-/// With the schedules of the template, by the system's clock.
+/// Uses the schedules of the template, by the system's clock.
 #[tokio::test]
 async fn the_first_events_make_every_feed_healthy() {
     let options = Options { history: 1, schedules: true, schedules_at_start: true, ..one_instance_each() };
     let cloud = start_with(options).await;
-    // Its first event waits for the minutes of which candles are built, so that no later one is needed.
+    // The first event of `record-candles` waits for the recorded minutes, so it needs no later event.
     for recorder in
         ["record-bazaar", "record-auctions", "record-mayor", "record-fire-sales", "record-candles"]
     {

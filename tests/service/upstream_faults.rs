@@ -1,5 +1,4 @@
-//! When an upstream fails, the client gets the last good response or the 500 envelope, in time. The cause is only in the
-//! log.
+//! If an upstream fails, the client gets the last good response or the 500 envelope, in time. Only the log has the cause.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +20,10 @@ const BAZAAR: &str = "/v2/skyblock/bazaar";
 const NAMES: &str = "/users/profiles/minecraft/*";
 const PROFILES: &str = "/v2/skyblock/profiles";
 
-/// More than a fetch takes. A function counts the time of a fetch as part of the age.
+/// More than the time of a fetch, which a function counts as part of the data's age.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// Words from the bodies of failing upstreams. None may reach the client.
+/// Words from the bodies of failing upstreams, which must not reach the client.
 const UPSTREAM_WORDS: [&str; 10] = [
     "throttle",
     "populated",
@@ -38,7 +37,7 @@ const UPSTREAM_WORDS: [&str; 10] = [
     "junk",
 ];
 
-/// A persistent fault, the number of upstream requests that it causes, and a word of the cause in the log.
+/// A persistent fault, the number of upstream requests that it causes, and a part of the logged cause.
 struct Case {
     name: &'static str,
     fault: Fault,
@@ -46,7 +45,7 @@ struct Case {
     cause: &'static str,
 }
 
-/// Every fault without a delay.
+/// All faults without a delay.
 fn cases() -> Vec<Case> {
     let case = |name, fault, requests, cause| Case { name, fault, requests, cause };
     let garbage = Fault::garbage;
@@ -86,7 +85,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Panics unless the response is the 500 envelope of a client that gets nothing cached.
+/// Panics unless the response is the documented 500 envelope, without words of the upstream.
 #[track_caller]
 pub(crate) fn expect_failure(response: &Response, what: &str) {
     let message = response.error("INTERNAL_ERROR");
@@ -111,13 +110,13 @@ fn milliseconds(duration: Duration) -> i64 {
     duration.as_millis().try_into().unwrap()
 }
 
-/// Waits for `count` log lines with a cause of `example`'s function, and returns the last.
+/// Waits for `count` log lines of `example`'s route with a cause, and returns the last.
 async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
     let of_failure = |line: &Value| line["route"] == example.route.path && line["cause"].is_string();
     await_logs(cloud, count, of_failure).await.pop().unwrap()
 }
 
-/// Panics unless the response is the earlier one, or a failure without one, and the log line says so.
+/// Panics unless the response replays the earlier response, or is a failure without an earlier response, and the log line agrees.
 #[track_caller]
 fn expect_fault(response: &Response, earlier: Option<&Response>, line: &Value, what: &str) {
     let logged = (&line["status"], &line["level"]);
@@ -141,7 +140,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
         let mut now = START;
         for _ in 0..2 {
             for upstream in &example.upstream {
-                // The name is known by now.
+                // The function caches the name, so it sends no request.
                 if earlier.is_some() && upstream.starts_with(NAME_SERVICE) {
                     continue;
                 }
@@ -150,7 +149,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
                     let cause = if is_refusal { "limits the rate" } else { cause };
                     let what = format!("{name} on {upstream}");
                     if earlier.is_some() {
-                        // A success ends the pause after the fault before.
+                        // A success ends the pause after the previous fault.
                         simulator(&cloud).set_fault(upstream, Fault::default());
                         now += milliseconds(SLACK);
                         let fetched = get_at(&cloud, example.path, now).await;
@@ -158,7 +157,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
                         earlier = Some(fetched);
                         now += milliseconds(example.route.cache + SLACK);
                     }
-                    // A path without a parameter always exists. A name may not.
+                    // A path without a parameter always exists, so a 404 is a fault and is retried.
                     let is_lost = name.starts_with("404") && !has_parameter(upstream);
                     let requests = if is_lost { 2 } else { requests };
                     let before = simulator(&cloud).requests(upstream);
@@ -170,12 +169,12 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
                     let line = await_cause(&cloud, example, failures).await;
                     expect_fault(&response, earlier.as_ref(), &line, &what);
                     if earlier.is_none() {
-                        // After pauses. The name service gets no request for a minute after it has refused one.
+                        // Waits for pauses to end. After a refusal, the name service gets no request for a minute.
                         now += milliseconds(Duration::from_mins(2));
                     }
                     assert!(line["cause"].as_str().unwrap().contains(cause), "{what}: {line}");
                 }
-                // This upstream recovers before the next one of the route fails.
+                // This upstream recovers before the route's next upstream fails.
                 simulator(&cloud).set_fault(upstream, Fault::default());
             }
             now += milliseconds(SLACK);
@@ -202,7 +201,7 @@ async fn a_stale_response_serves_for_ten_further_ttls_and_an_hour_at_most() {
         let oldest = START + milliseconds(ttl + (ttl * 10).min(Duration::from_hours(1)));
         get_at(&cloud, example.path, oldest).await.expect_replay_of(&earlier);
         expect_failure(&get_at(&cloud, example.path, oldest + 1).await, example.path);
-        // The response is still cached: a request with an earlier time gets it.
+        // The response is still cached for requests with an earlier time.
         get_at(&cloud, example.path, oldest).await.expect_replay_of(&earlier);
     }
     expect_clean_logs(&cloud);
@@ -224,7 +223,7 @@ async fn a_first_failure_is_retried_once() {
                 simulator(&cloud).set_fault(upstream, fault.clone().times(1));
                 assert!(!get_at(&cloud, example.path, moment).await.cached(), "{upstream} after {fault:?}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{upstream} after {fault:?}");
-                // The longest time for which anything is kept is a day, for names.
+                // By then, no cache is valid: names are cached longest, for a day.
                 moment += milliseconds(Duration::from_hours(25));
             }
         }
@@ -246,10 +245,10 @@ async fn names_that_cannot_be_looked_up_pause_the_name_service_and_a_broken_play
     }
     let requests = simulator(&cloud).requests(NAMES);
     let paused = player("Four", now).await;
-    expect_failure(&paused, "the name service pauses");
+    expect_failure(&paused, "requests to the name service pause");
     assert_eq!(paused.headers["retry-after"], "1");
     assert_eq!(simulator(&cloud).requests(NAMES), requests);
-    assert!(!player("Known", now).await.cached(), "the provider does not pause");
+    assert!(!player("Known", now).await.cached(), "requests to the provider do not pause");
     simulator(&cloud).set_fault(NAMES, Fault::default());
 
     now += milliseconds(SLACK);
@@ -277,7 +276,7 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
                 let what = format!("{upstream} after {fault:?}");
                 let before = simulator(&cloud).requests(upstream);
                 simulator(&cloud).set_fault(upstream, fault.clone().times(1));
-                // Only the first request meets the fault; the upstream still gets no other until the limit ends.
+                // The fault limits only the first request, but the upstream gets no other request until the limit ends.
                 for (after, wait) in [(0, "40"), (1, "40"), (1_001, "39"), (20_000, "20"), (39_999, "1")] {
                     let response = get_at(&cloud, example.path, now + after).await;
                     expect_failure(&response, &what);
@@ -286,7 +285,7 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
                 }
                 assert!(!get_at(&cloud, example.path, now + 40_000).await.cached(), "{what}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{what}");
-                // So late that the cached response is too old to be served, and the name is no longer known.
+                // By then, the cached response is too old to serve, and the name is no longer cached.
                 now += milliseconds(Duration::from_hours(25));
             }
         }
@@ -301,7 +300,7 @@ async fn a_rate_limit_applies_to_every_request_to_that_upstream_and_to_no_other(
     simulator(&cloud).set_fault(PROFILES, Fault::rate_limit(60).times(1));
     expect_failure(&get_at(&cloud, "/v1/profile/One", START).await, "the first player");
     expect_failure(&get_at(&cloud, "/v1/profile/Two", START).await, "the second player");
-    // Names come from another service, which has not limited the rate.
+    // The name service is another upstream, which has not limited the rate.
     assert_eq!((simulator(&cloud).requests(NAMES), simulator(&cloud).requests(PROFILES)), (2, 1));
     get_at(&cloud, "/v1/profile/nobody_1", START).await.error("NOT_FOUND");
 }
@@ -332,7 +331,7 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
         ),
     ]
     .into_iter()
-    // After the pause of a refusal.
+    // The pause after a refusal is over.
     .zip((START..).step_by(120_000))
     {
         let (name, fault, code) = case;
@@ -345,7 +344,7 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
     expect_clean_logs(&cloud);
 }
 
-/// Panics unless a metric filter of `infra/monitoring.yaml` counts causes that begin like this, and that of the line does.
+/// Panics unless a metric filter of `infra/monitoring.yaml` counts causes with this beginning, and the line's cause begins with it.
 #[track_caller]
 fn expect_counted(line: &Value, beginning: &str) {
     let filters = std::fs::read_to_string(in_repository("infra/monitoring.yaml")).unwrap();
@@ -358,12 +357,12 @@ async fn after_a_refusal_the_name_service_gets_no_request_for_a_minute_and_known
     for status in [403, 429] {
         let cloud = start_with(one_instance_each()).await;
         assert!(!get_at(&cloud, "/v1/profile/Known", START).await.cached());
-        // The profile has expired, and may be served stale.
+        // The profile has expired, but may be served stale.
         let now = START + milliseconds(Duration::from_mins(20));
         simulator(&cloud).set_fault(NAMES, Fault::status(status).with_body("").times(1));
         for after in [0, 30_000, 59_999] {
             let response = get_at(&cloud, "/v1/profile/Other", now + after).await;
-            expect_failure(&response, "a name that is not known");
+            expect_failure(&response, "an uncached name");
         }
         assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
         for line in await_logs(&cloud, 3, |line| line["status"] == 500).await {
@@ -371,11 +370,11 @@ async fn after_a_refusal_the_name_service_gets_no_request_for_a_minute_and_known
         }
         assert!(
             !get_at(&cloud, "/v1/profile/known", now).await.cached(),
-            "fetched, without the name service"
+            "the profile must be fetched without the name service"
         );
         assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
         assert!(!get_at(&cloud, "/v1/profile/Other", now + 60_000).await.cached());
-        // A name is known for a day. A quarter of an hour later, the profile has expired again.
+        // A name is cached for a day. A quarter of an hour after that, the profile has also expired.
         let day = START + milliseconds(Duration::from_hours(24));
         for (now, requests) in [(day - 1, 3), (day + milliseconds(Duration::from_mins(15)), 4)] {
             get_at(&cloud, "/v1/profile/Known", now).await.data();
@@ -400,7 +399,7 @@ async fn the_age_of_an_upstream_response_is_in_the_log() {
 
 #[tokio::test]
 async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
-    // All requests run at the same time, so the test takes as long as the longest of them.
+    // All requests run at the same time, so the test takes as long as the slowest request.
     let cloud = Arc::new(start().await);
     let slow = Arc::new(start().await);
     for example in live_examples() {
@@ -409,7 +408,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
             simulator(&slow).set_fault(path, Fault::delay(Duration::from_secs(20)));
         }
     }
-    // A name that is found at once, and whose profiles hang.
+    // The name of this player is found at once, but the profiles hang.
     simulator(&cloud).set_fault("/users/profiles/minecraft/quick", Fault::default());
     let fails_in_time = async |cloud: Arc<Cloud>, path: &'static str| {
         expect_failure(&get(&cloud, path).await, path);
@@ -424,7 +423,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
             let line = await_cause(cloud, example, 1).await;
             assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
             assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
-            // A request that took this long is not retried.
+            // After this long, the function does not retry.
             assert_eq!(simulator(cloud).requests(&example.upstream[0]), 1, "{}", example.upstream[0]);
         }
         expect_clean_logs(cloud);
@@ -435,10 +434,10 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
 #[tokio::test]
 async fn all_upstream_requests_of_one_response_share_its_deadline() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
-    // Each of the two takes less than the eight seconds that they share.
+    // Each request takes less than the eight seconds that both share.
     simulator(&cloud).set_fault("/users/profiles/minecraft/Notch", Fault::delay(Duration::from_secs(5)));
     simulator(&cloud).set_fault(PROFILES, Fault::delay(Duration::from_secs(5)));
-    // Late, but not too late.
+    // Slow, but in time.
     simulator(&cloud).set_fault("/v2/skyblock/firesales", Fault::delay(Duration::from_secs(3)));
     let earlier = get_at(&cloud, "/v1/mayor", START).await;
     simulator(&cloud).set_fault("/v2/resources/skyblock/election", Fault::hang());
@@ -449,12 +448,12 @@ async fn all_upstream_requests_of_one_response_share_its_deadline() {
         get_at(&cloud, "/v1/mayor", later)
     );
     expect_failure(&profile, "5 s and 5 s");
-    assert!(!fire_sales.cached(), "3 s are in time");
+    assert!(!fire_sales.cached(), "3 s must be in time");
     mayor.expect_replay_of(&earlier);
     expect_clean_logs(&cloud);
 }
 
-/// A cloud that sends `key` to a simulator of the test's own.
+/// Starts a cloud that sends `key` to the returned simulator.
 async fn with_key(key: &str) -> (Cloud, Simulator) {
     let address = ([127, 0, 0, 1], 0).into();
     let game =
@@ -476,7 +475,7 @@ async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
         (403, r#"{"success":true,"cause":"Invalid API key"}"#, false),
         (401, page, false),
         (401, refusal, false),
-        // Something on the way has dropped the header.
+        // A proxy may have dropped the header.
         (400, r#"{"success":false,"cause":"Missing API-Key header"}"#, false),
         (403, refusal, true),
         (403, r#"{"success":false,"cause":"Too many invalid API\u0020keys","throttle":true}"#, true),
@@ -495,8 +494,8 @@ async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
             expect_counted(&line, beginning);
         }
     }
-    assert_eq!(game.requests(PROFILES), cases.len() as u64, "a refused key is not retried");
-    assert!(get(&cloud, "/v1/mayor").await.data().is_object(), "nothing else needs the key");
+    assert_eq!(game.requests(PROFILES), cases.len() as u64, "a refused key must not be retried");
+    assert!(get(&cloud, "/v1/mayor").await.data().is_object(), "other routes must not need the key");
 }
 
 #[tokio::test]
@@ -526,7 +525,7 @@ async fn failures_about_a_player_are_logged_with_their_status_and_without_the_pl
     .zip(1..)
     {
         simulator(&cloud).set_fault(upstream, fault);
-        // A name is known for a day.
+        // A name is cached for a day, so the next day sends requests to both services.
         let now = START + day * milliseconds(Duration::from_hours(25));
         expect_failure(&get_at(&cloud, &path, now).await, word);
         simulator(&cloud).set_fault(upstream, Fault::default());
@@ -544,7 +543,7 @@ async fn the_upstream_key_is_in_no_log_and_no_response() {
     const KEY: &str = "5f0c2f7e-key-of-this-test";
     let (cloud, game) = with_key(KEY).await;
     let mut responses = vec![get(&cloud, "/v1/profile/Notch").await];
-    assert!(!responses[0].cached(), "the key is good");
+    assert!(!responses[0].cached(), "the upstream must accept the key");
     for (number, case) in cases().into_iter().enumerate() {
         cloud.clock().advance(Duration::from_mins(2));
         game.set_fault(PROFILES, case.fault);
@@ -556,7 +555,7 @@ async fn the_upstream_key_is_in_no_log_and_no_response() {
         let body = format!(r#"{{"success":false,"cause":"Invalid API key {KEY}"}}"#);
         game.set_fault(PROFILES, Fault::status(status).with_body(body));
         let response = get(&cloud, &format!("/v1/profile/echo{number}")).await;
-        expect_failure(&response, "a provider that repeats the key");
+        expect_failure(&response, "a provider that echoes the key");
         responses.push(response);
         game.set_fault(PROFILES, Fault::default());
     }
@@ -600,7 +599,7 @@ async fn the_name_of_the_encoding_is_compared_without_case() {
     let cloud = start_with(one_instance_each()).await;
     let cases = ["GZIP", "X-Gzip", " gzip ", "identity, gzip"];
     for (name, now) in cases.into_iter().zip((START..).step_by(86_400_000)) {
-        // The simulator compresses the body, because the function accepts that.
+        // The simulator compresses the body, because the function accepts gzip.
         simulator(&cloud).set_fault(BAZAAR, Fault::default().with_header("Content-Encoding", name));
         assert!(!get_at(&cloud, "/v1/bazaar?mode=list", now).await.cached(), "{name:?}");
     }

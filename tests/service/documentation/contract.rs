@@ -1,4 +1,4 @@
-//! The page for clients shows real responses, and its tables have the values of the code.
+//! The page for clients shows real responses, and its tables agree with the code.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ async fn the_examples_show_real_responses() {
         } else if output.starts_with(r#"{"success":false"#) {
             assert_eq!(response.text, output, "{command}");
         } else {
-            // The game moves on, so only the shape can be compared: up to the first field of `data`.
+            // The game changes, so only the beginning is compared, up to the first field of `data`.
             let start = r#"{"success":true,"data":{""#;
             let first = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
             let name =
@@ -70,7 +70,7 @@ async fn the_examples_show_real_responses() {
     }
     let routes = VERSION_1.iter().map(|route| route.path.split('{').next().unwrap());
     for path in routes {
-        assert!(requested.iter().any(|request| request.starts_with(path)), "there is no example of {path}");
+        assert!(requested.iter().any(|request| request.starts_with(path)), "{path} has no example");
     }
 }
 

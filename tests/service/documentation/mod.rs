@@ -1,5 +1,5 @@
-//! The Markdown pages are true: links lead somewhere, and examples and tables agree with the service, the code and the
-//! templates. A change of a TTL, a bound, a parameter or an alarm fails here until the page says so.
+//! The Markdown pages are true: their links work, and their examples and tables agree with the service, the code and the
+//! templates. After a change of a TTL, a bound, a parameter or an alarm, these tests fail until the page is updated.
 
 mod contract;
 mod operations;
@@ -19,7 +19,7 @@ const OPERATIONS: &str = "infra/README.md";
 /// The pages for contributors, which name many files.
 const CONTRIBUTORS: [&str; 3] = ["CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md"];
 
-/// The files that Git tracks, from the root of the repository.
+/// The paths of the files that Git tracks, relative to the root of the repository.
 fn tracked_files() -> BTreeSet<String> {
     let output = Command::new("git").args(["ls-files", "-z"]).current_dir(repository()).output().unwrap();
     assert!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
@@ -27,12 +27,12 @@ fn tracked_files() -> BTreeSet<String> {
     list.split_terminator('\0').map(str::to_owned).collect()
 }
 
-/// Whether the path is that of a tracked file or of a folder with tracked files.
+/// Whether the path names a tracked file or a folder with tracked files.
 fn is_tracked(files: &BTreeSet<String>, path: &str) -> bool {
     files.contains(path) || files.iter().any(|file| file.starts_with(&format!("{path}/")))
 }
 
-/// The tracked files that are text, with their text.
+/// The tracked text files, with their text.
 fn tracked_texts() -> Vec<(String, String)> {
     let texts = tracked_files().into_iter().filter_map(|path| {
         let text = std::fs::read_to_string(repository().join(&path)).ok()?;
@@ -41,7 +41,7 @@ fn tracked_texts() -> Vec<(String, String)> {
     texts.collect()
 }
 
-/// The path that `link` in the page `from` leads to, from the root of the repository; `None` outside of it.
+/// The target of `link` in the page `from`, relative to the root of the repository. `None` if it is outside.
 fn resolved(from: &str, link: &str) -> Option<String> {
     let mut segments: Vec<&str> = from.split('/').collect();
     segments.pop();
@@ -81,7 +81,7 @@ fn every_link_leads_to_a_tracked_file_and_every_anchor_to_a_heading() {
             }
         }
     }
-    assert!(broken.is_empty(), "these links lead nowhere: {broken:#?}");
+    assert!(broken.is_empty(), "these links are broken: {broken:#?}");
     assert!(checked > 50, "only {checked} links were found");
 }
 
@@ -129,7 +129,7 @@ fn what_the_code_cites_is_a_heading_of_the_page() {
             for (place, _) in text.match_indices(page) {
                 let rest = text[place + page.len()..].trim_start_matches('`');
                 let Some(rest) = rest.strip_prefix(',') else { continue };
-                // The citation may go on in the next line of a comment.
+                // The citation may continue on the next line of a comment.
                 let cited = rest.trim_start_matches(|c: char| c.is_whitespace() || "/!#*\"".contains(c));
                 if cited.starts_with(char::is_uppercase) {
                     let is_heading = headings.iter().any(|heading| cited.starts_with(heading.as_str()));

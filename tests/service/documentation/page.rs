@@ -1,4 +1,4 @@
-//! A Markdown page, taken apart.
+//! Parses a Markdown page into headings, links, code and tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(super) struct MarkdownPage {
     /// The code spans.
     pub(super) codes: Vec<String>,
     tables: Vec<Table>,
-    /// The code blocks that show commands with their output.
+    /// The `console` blocks: commands with their output.
     pub(super) consoles: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl MarkdownPage {
                 }
                 Event::Start(Tag::TableRow) => page.tables.last_mut().unwrap().rows.push(Vec::new()),
                 Event::Start(Tag::TableCell) => {
-                    // There is no row yet in the table's head.
+                    // The table's head has no row.
                     if let Some(row) = page.tables.last_mut().unwrap().rows.last_mut() {
                         in_cell = true;
                         row.push(Cell::default());
@@ -103,7 +103,7 @@ impl MarkdownPage {
         page
     }
 
-    /// The anchors of the headings, by the rules of GitHub.
+    /// The anchors of the headings, by GitHub's rules.
     pub(super) fn anchors(&self) -> BTreeSet<String> {
         let mut anchors = BTreeSet::new();
         for heading in &self.headings {
@@ -117,14 +117,14 @@ impl MarkdownPage {
         anchors
     }
 
-    /// The rows of the table number `index` under the heading.
+    /// The rows of the table with this index under the heading.
     #[track_caller]
     pub(super) fn rows(&self, heading: &str, index: usize) -> &[Vec<Cell>] {
         let mut tables = self.tables.iter().filter(|table| table.heading == heading);
         &tables.nth(index).unwrap_or_else(|| panic!("no table {index} under {heading}")).rows
     }
 
-    /// The rows of a table by their first cell: the texts of the other cells.
+    /// The texts of a table's other cells, by the first cell of the row.
     #[track_caller]
     pub(super) fn by_first_cell(&self, heading: &str, index: usize) -> BTreeMap<&str, Vec<&str>> {
         self.rows(heading, index)

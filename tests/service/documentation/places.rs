@@ -1,4 +1,4 @@
-//! The page about a new route lists all places of one.
+//! The page about adding a route lists every file that a new route changes.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use super::tracked_texts;
 
 const PAGE: &str = "docs/add-a-route.md";
 
-/// The number of files outside the folder of the function that a new route touches, at most.
+/// The most files outside the function's folder that a new route changes.
 const MOST: usize = 8;
 
-/// What `cargo generate` or Cargo writes, and pages that name the example for another reason.
+/// Files that `cargo generate` or Cargo writes, and pages that name the example for another reason.
 const LEFT_OUT: [&str; 7] = [
     "Cargo.lock",
     "docs/add-a-route.md",
@@ -28,7 +28,7 @@ fn example() -> String {
     before.rsplit('`').next().unwrap().to_owned()
 }
 
-/// Whether the text names the route. The standard library has a module with the name of the example.
+/// Whether the text names the route. `std::collections` has the name of the example, but does not count.
 fn names(text: &str, route: &str) -> bool {
     text.to_lowercase().replace("std::collections", "").contains(route)
 }

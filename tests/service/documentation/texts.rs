@@ -1,4 +1,4 @@
-//! The texts for language models are those of the repository, short, and there even without pages.
+//! The texts for language models equal the files in the repository, are short, and are served even without pages.
 
 use common::routes::{DOCS_MARKDOWN, LLMS, VERSION_1};
 use hyper::Method;
@@ -8,7 +8,7 @@ use super::page::{MarkdownPage, read};
 use crate::pages::expect_file;
 use crate::support::{expect_clean_logs, send, start_with, with_parameters};
 
-/// A language model reads all of it.
+/// The most bytes of a text, because a language model reads all of it.
 const LONGEST: usize = 150_000;
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Prices and volumes come back from the history as the provider had them. `ranges` compares charts of random minutes.
+//! The history returns the provider's prices and volumes. `ranges` compares charts of random minutes.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A recorder outlasts a failure of the provider that passes: it repeats the fetch while there is time left to write.
+//! A short failure of the provider loses no tick: a recorder repeats the fetch while there is time left to write.
 
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -17,7 +17,7 @@ const FETCHING: [(&str, &str); 3] = [
 
 #[tokio::test]
 async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
-    // A failed connection and a 5xx are repeated at once, too, as for clients. So the number of faults is even there.
+    // As for clients, each fetch repeats a failed connection or a 5xx once, so these faults have even numbers.
     let faults = [
         (Fault::status(503).times(4), "503"),
         (Fault::close().times(4), "cannot reach the upstream"),
@@ -25,7 +25,7 @@ async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
         (Fault::garbage(Garbage::Bytes).times(1), "is invalid"),
         (Fault::truncate(10).times(1), "cannot be read"),
         (Fault::rate_limit(1).times(2), "limits the rate"),
-        // During a refresh, the provider is known to lose a path for a moment.
+        // During a refresh, the provider sometimes loses a path for a moment.
         (Fault::status(404).times(2), "404"),
         (Fault::status(403).times(1), "403"),
         (Fault { status: Some(403), ..Fault::garbage(Garbage::Html) }.times(1), "403"),

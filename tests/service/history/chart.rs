@@ -1,4 +1,4 @@
-//! Reads the responses of `GET /v1/bazaar/history` and checks what holds for each of them.
+//! Reads responses of `GET /v1/bazaar/history`, and checks the properties of every chart.
 
 use local::Cloud;
 use serde_json::json;
@@ -22,7 +22,7 @@ impl Point {
     }
 }
 
-/// The points of the product in the range before the moment `now` in Unix seconds.
+/// Requests the points of the product in the range before the time `now` in Unix seconds.
 pub(super) async fn points(cloud: &Cloud, id: &str, range: &str, now: i64) -> Vec<Point> {
     let path = format!("/v1/bazaar/history?item_id={id}&range={range}");
     read(&get_at(cloud, &path, now * 1_000).await, id, range)
@@ -43,11 +43,11 @@ pub(super) fn read(response: &Response, id: &str, range: &str) -> Vec<Point> {
     };
     let points: Vec<_> = history.iter().map(point).collect();
     // RFC 3339 texts sort by time.
-    assert!(times(&points).is_sorted_by(|earlier, later| earlier < later), "{id}: oldest first");
+    assert!(times(&points).is_sorted_by(|earlier, later| earlier < later), "{id}: the oldest must come first");
     points
 }
 
-/// When the points were recorded.
+/// The times at which the points were recorded.
 pub(super) fn times(points: &[Point]) -> Vec<&str> {
     points.iter().map(|point| point.recorded_at.as_str()).collect()
 }

@@ -1,5 +1,5 @@
-//! A recorder records the present, by the system's clock: it refuses an event of another time, and files what it fetches under
-//! the minute of its event, or under the minute of the fetch if that is too late. Only a backfill always records the minute of its event.
+//! A recorder records the present by the system's clock. It refuses an event of another time, and stores the fetched data under the event's
+//! minute, or under the fetch's minute if the fetch is too late. Only a backfill always uses the event's minute.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use super::{HOUR, MINUTE, failure, rfc3339, start};
 use crate::auction_prices::house;
 use crate::support::{RECORDERS, await_logs, expect_clean_logs, invoke, simulator};
 
-/// The time of the system's clock in Unix seconds.
+/// The time of the system's clock, in Unix seconds.
 fn clock() -> i64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     since_epoch.as_secs().try_into().unwrap()
@@ -27,14 +27,14 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
     let cloud = start().await;
     Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
     for recorder in RECORDERS {
-        // The clock goes on until the recorder reads it.
+        // The clock advances before the recorder reads it, so distances in the future are well above the bound.
         for distance in [-121, -3 * MINUTE, -300 * 24 * HOUR, 10 * MINUTE, HOUR] {
             let time = clock() + distance;
             let now = rfc3339(time);
             for event in [
                 scheduled(time),
                 json!({"time": now, "backfill": false}).to_string(),
-                // Only a backfill has a time of its own.
+                // Events cannot set the clock; only a backfill chooses its time.
                 json!({"time": now, "now": now}).to_string(),
             ] {
                 let cause = failure(&cloud, recorder, event.clone()).await;
@@ -55,7 +55,7 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
     expect_clean_logs(&cloud);
 }
 
-/// The minute under which a run files what it has fetched at this time, for an event of this time.
+/// The minute under which a run stores its data, by the times of the event and the fetch.
 fn filed(event: i64, fetched: i64) -> String {
     let minute = event - event.rem_euclid(MINUTE);
     let is_in_time = (minute - 10..=minute + 75).contains(&fetched);
@@ -75,10 +75,10 @@ async fn an_event_is_filed_under_its_own_minute_and_a_late_one_under_the_minute_
         let after = clock();
         assert!(!response.headers.contains_key("x-amz-function-error"), "{distance}: {}", response.text);
         let tick = response.json()["tick"].as_str().unwrap().to_owned();
-        // The fetch was within one of these seconds, not at its start.
+        // The fetch was in one of these seconds.
         assert!((before..=after + 1).any(|fetched| filed(event, fetched) == tick), "{distance}: {tick}");
         assert_eq!(response.json()["recorded"]["products"], 1, "{}", response.text);
-        // The chart is cached for five minutes.
+        // A new instance, because the chart is cached for five minutes.
         cloud.kill("bazaar-history").await.unwrap();
         assert_eq!(times(&points(&cloud, "A", "1h", after).await), [tick], "{distance}");
     }

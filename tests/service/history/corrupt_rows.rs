@@ -1,4 +1,4 @@
-//! A corrupt row is skipped with a warning that names its key. All other rows are served.
+//! A corrupt row is skipped with a warning that names its key, hides no other row and stops no recorder.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
 }
 
-/// Waits for the warning after `before` others, which must name this row and the attribute. Panics if there are more.
+/// Waits for the warning that follows `before` others. Panics unless it is the last, and names this row and the attribute.
 pub(crate) async fn expect_warning(
     cloud: &Cloud,
     (partition, sort): (String, String),
@@ -52,7 +52,7 @@ async fn a_corrupt_quote_hides_no_other_point() {
         numbers(&["-1", "2", "3", "4"]),
         numbers(&["1", "2", "3.5", "4"]),
     ];
-    // DynamoDB returns only what the projection names, so such a row looks like a minute without the product.
+    // The projection finds nothing in these rows, so they look like minutes without the product.
     let missing = [with(row, "products", json!({"S": "all"})), with(row, "products", json!({"L": []}))];
     let count = corrupt.len();
     for (number, corrupt) in corrupt.into_iter().chain(missing).enumerate() {
@@ -65,7 +65,7 @@ async fn a_corrupt_quote_hides_no_other_point() {
             expect_warning(&cloud, table::key(&corrupt), "products", number).await;
         }
     }
-    // Not a number, not a full minute, and a spelling that no recorder writes.
+    // Keys that are not a number, not a full minute, or not as recorders write them.
     table::put(&cloud, [row.clone()]).await;
     for (number, key) in (count..).zip(["17773884x0", "1777388461", "1777388460#001"]) {
         let (partition, _) = table::key(row);
@@ -89,7 +89,7 @@ async fn a_corrupt_row_stops_no_recorder() {
     house::serve(&cloud, START * 1_000, &[house::listing(1, "A", 1, START * 1_000)], &json!([]));
     let record_all = async |what: &str| {
         for recorder in RECORDERS {
-            // Then candles of five minutes are built.
+            // At this time, 5-minute candles are due.
             let now = if recorder == "record-candles" { START + 7 * MINUTE } else { START };
             let response = invoke(&cloud, recorder, event(now)).await;
             let has_failed = response.headers.contains_key("x-amz-function-error");
@@ -98,8 +98,8 @@ async fn a_corrupt_row_stops_no_recorder() {
     };
     record_all("an empty table").await;
     let dump = table::dump(&cloud).await;
-    // Minutes and candles with their markers, how far those and hours of auctions are built, a mayor, a sale, and prices of auctions with
-    // the lowest ones.
+    // Rows and markers of minutes and candles, the progress of candles and of hours of auctions, a mayor, a sale, and the prices and lowest
+    // auctions of a minute.
     assert_eq!(dump.len(), 11);
     for (key, row) in &dump {
         for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {
@@ -119,7 +119,7 @@ async fn a_corrupt_row_stops_no_recorder() {
     expect_clean_logs(&cloud);
 }
 
-/// Puts one corrupt row at a time between two good ones, and expects both in the history, and a warning that names the attribute.
+/// Puts one corrupt row at a time between two good ones. The history must have the good rows, and a warning must name the attribute.
 async fn expect_others(cloud: &Cloud, path: &str, rows: [&Row; 3], corrupt: Vec<(Row, &str)>) {
     let [one, good, other] = rows;
     let history = async |limit: usize| {
@@ -141,7 +141,7 @@ async fn expect_others(cloud: &Cloud, path: &str, rows: [&Row; 3], corrupt: Vec<
     expect_clean_logs(cloud);
 }
 
-/// The row without each of these attributes, and with a value of another type for it.
+/// Returns two copies of the row for each attribute: without it, and with a value of another type.
 fn without_each<'a>(good: &Row, attributes: &[&'a str]) -> Vec<(Row, &'a str)> {
     let spoiled = attributes.iter().flat_map(|attribute| {
         let mut without = good.clone();

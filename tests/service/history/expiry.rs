@@ -1,4 +1,4 @@
-//! When recorded minutes expire.
+//! Recorded minutes expire after two days, so candles can be built from them until then.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! When the table fails, clients get the last good response or the 500 envelope, in time. Recorders retry or fail, and the
-//! same event completes what is missing.
+//! If the table fails, clients get the last good response or the 500 envelope, in time. Recorders retry or fail, and the same
+//! event completes the tick.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn expect_cause(cause: &Value, operation: &str, word: &str) {
     for part in [&table, operation, word] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // Two series of candles can fail.
+    // A cause can name two failed series of candles.
     assert!(text.len() < 500, "{text}");
 }
 
@@ -65,12 +65,12 @@ async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log(
     join_few(checks).await;
 }
 
-/// Runs the checks, a few at a time: functions have deadlines, and all of their clouds at once are more than a busy machine can start.
+/// Runs four checks at a time: functions have deadlines, and a busy machine cannot start the clouds of all checks in time.
 async fn join_few(checks: Vec<impl Future<Output = ()>>) {
     futures_util::stream::iter(checks).buffer_unordered(4).collect::<()>().await;
 }
 
-/// Records a row for every history route.
+/// Records a row for every route of history.
 async fn record_something(cloud: &Cloud) {
     Market::of("INK_SACK:3", quote("1.0", "2.0", 3, 4)).record(cloud, START).await;
     record(cloud, "record-mayor", START).await;
@@ -87,7 +87,7 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
         assert!(!good.last().unwrap().cached());
     }
     cloud.dynamodb().set_fault(Fault::missing_table().on("Query"));
-    // The TTL is five minutes, ten further ones follow.
+    // The TTL is five minutes. A stale response serves for ten further TTLs.
     for (seconds, serves) in
         [(299, true), (300, true), (20 * MINUTE, true), (55 * MINUTE, true), (55 * MINUTE + 1, false)]
     {
@@ -136,10 +136,10 @@ const OPERATIONS: [(&str, &str); 13] = [
 /// The function that builds candles.
 const BUILDER: &str = "record-candles";
 
-/// What the log says about a batch that was not completed.
+/// The log's words about a batch that was not completed.
 const UNDONE: &str = "throttling left a part of the batch undone";
 
-/// Forty products: more than one batch.
+/// A market of forty products, which are more than one batch.
 fn market() -> Market {
     (0..40).fold(Market::default(), |market, number| {
         market.with(&format!("PRODUCT_{number}"), quote(format!("{number}.5"), "50.25", number, 7))
@@ -166,21 +166,21 @@ async fn prepare(cloud: &Cloud, recorder: &str) {
     }
 }
 
-/// What the recorder reports for the event at `START`. Panics if it fails.
+/// Sends the recorder the event at `START`, and returns its report. Panics if it fails.
 async fn run(cloud: &Cloud, recorder: &str) -> Value {
-    // Candles are recorded up to the end of the latest one.
+    // The tick of candles is the end of the latest complete interval.
     let tick = if recorder == BUILDER { START - 5 * MINUTE } else { START };
     recorded(&invoke(cloud, recorder, event(START)).await, tick)
 }
 
 #[tokio::test]
 async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_the_tick() {
-    // A recorder waits for a silent table, for ten seconds.
+    // Checks with a silent table mostly wait, so all of them run at once.
     let mut waiting = Vec::new();
     let mut checks = Vec::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
-            // A throttled batch is retried until the deadline, which has a test of its own. A slow table fails as a silent one does.
+            // A throttled batch is retried until the deadline, which another test covers. A slow table fails like a silent one.
             if (what, operation) == ("throttled", "BatchWriteItem") || what == "slow" {
                 continue;
             }
@@ -210,7 +210,7 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
                 table::expect_same(
                     &completed,
                     &clean,
-                    &format!("{recorder} after a table {what} at {operation}"),
+                    &format!("{recorder} after the fault {what} at {operation}"),
                 );
                 expect_clean_logs(&cloud);
             });
@@ -227,7 +227,7 @@ async fn a_short_fault_of_the_table_is_retried() {
             RECORDER,
             vec![
                 ("GetItem", Fault::throttled().times(3)),
-                // More often than the SDK itself retries.
+                // More faults than the SDK itself retries.
                 ("BatchWriteItem", Fault::throttled().times(40)),
                 ("BatchWriteItem", Fault::unprocessed_after(24)),
                 ("BatchWriteItem", Fault::close().times(2)),
@@ -268,7 +268,7 @@ async fn a_short_fault_of_the_table_is_retried() {
             prepare(&cloud, recorder).await;
             let before = cloud.dynamodb().requests(operation);
             run(&cloud, recorder).await;
-            assert!(requests > cloud.dynamodb().requests(operation) - before, "{what} needs more requests");
+            assert!(requests > cloud.dynamodb().requests(operation) - before, "{what} must need more requests");
         }
     }
     expect_clean_logs(&cloud);
@@ -276,13 +276,13 @@ async fn a_short_fault_of_the_table_is_retried() {
 
 #[tokio::test]
 async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_the_retry_writes_them() {
-    // Instead of 50 s.
+    // Shortens the deadline, which is 50 s otherwise.
     let options = Options { longest_timeout: Duration::from_secs(4), ..one_instance_each() };
     let cloud = start_with(options).await;
     show_something(&cloud);
     record(&cloud, RECORDER, START).await;
     let clean = table::dump(&cloud).await;
-    // One row for each request, with growing pauses, takes longer than the timeout.
+    // DynamoDB writes at most one row per request, so all rows, with growing pauses, take longer than the timeout.
     for processed in [0, 1] {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::unprocessed_after(processed).on("BatchWriteItem"));

@@ -11,7 +11,7 @@ use crate::support::{await_logs, expect_clean_logs, get_at, simulator};
 const RECORDER: &str = "record-fire-sales";
 const FIRE_SALES: &str = "/v2/skyblock/firesales";
 
-/// When the sales begin, in Unix milliseconds.
+/// The start of the sales, in Unix milliseconds.
 const BEGINS: i64 = (START + HOUR) * 1_000;
 
 /// A sale as the provider lists it.
@@ -24,7 +24,7 @@ fn show(cloud: &Cloud, sales: &[Value]) {
     simulator(cloud).set_fault(FIRE_SALES, Fault::default().with_body(body));
 }
 
-/// Records the sales at the tick, and returns how many rows changed.
+/// Records the sales at the tick, and returns the number of changed rows.
 async fn record_sales(cloud: &Cloud, sales: &[Value], tick: i64) -> u64 {
     show(cloud, sales);
     let recorded = record(cloud, RECORDER, tick).await;
@@ -32,7 +32,7 @@ async fn record_sales(cloud: &Cloud, sales: &[Value], tick: i64) -> u64 {
     recorded["changed"].as_u64().unwrap()
 }
 
-/// The history. Panics if it comes from the cache, so each test requests a limit once.
+/// Requests the history. Panics if the response comes from the cache, so a test may request each limit only once.
 async fn history(cloud: &Cloud, limit: usize) -> Vec<Value> {
     let response = get_at(cloud, &format!("/v1/fire-sales/history?limit={limit}"), START * 1_000).await;
     assert!(!response.cached(), "this limit was requested before");
@@ -66,7 +66,7 @@ async fn a_response_has_the_documented_fields() {
 #[tokio::test]
 async fn sales_in_any_order_and_repeated_leave_one_row_each_with_the_first_time_and_the_latest_data() {
     let cloud = start().await;
-    // The same item is sold again a millisecond later.
+    // The same item has a second sale a millisecond later.
     let shown = |seen: i64| {
         let mut corrected = sale("SKIN", BEGINS, seen * 100, seen);
         corrected["end"] = json!(BEGINS + seen * 1_000);
@@ -79,7 +79,7 @@ async fn sales_in_any_order_and_repeated_leave_one_row_each_with_the_first_time_
         table::clear(&cloud).await;
         for seen in order {
             record_sales(&cloud, &shown(seen), START + seen * MINUTE).await;
-            // The same event again changes nothing, even if the provider has refreshed.
+            // Repeating the event changes nothing, even if the provider has refreshed.
             assert_eq!(record_sales(&cloud, &shown(9), START + seen * MINUTE + 59).await, 0);
         }
         assert_eq!(record_sales(&cloud, &[], START + HOUR).await, 0);
@@ -115,7 +115,7 @@ async fn an_invalid_sale_is_left_out_with_a_warning() {
     let is_warning = |line: &Value| line["message"] == "invalid fire sales are not recorded";
     let warning = await_logs(&cloud, 1, is_warning).await.remove(0);
     assert_eq!((&warning["level"], &warning["count"]), (&json!("WARN"), &json!(bad.len())));
-    // The log has only the first reason, of a row that cannot be read.
+    // The log has only the reason of the first row that cannot be read.
     assert!(warning["first"].as_str().unwrap().contains("missing field"), "{warning}");
     expect_clean_logs(&cloud);
 }

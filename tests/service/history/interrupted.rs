@@ -1,4 +1,4 @@
-//! If a recorder is killed at any point, the same event completes the tick.
+//! If a recorder is killed after any write, the same event completes the tick.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::support::invoke;
 /// The operations that write.
 const WRITES: [&str; 3] = ["BatchWriteItem", "PutItem", "UpdateItem"];
 
-/// A market of these products. A hundred of them fill more than fifty rows, which are three batches or more.
+/// A market of these products. A hundred products fill more than fifty rows, which take at least three batches.
 fn market(products: std::ops::Range<i64>) -> Market {
     products.fold(Market::default(), |market, number| {
         market.with(&format!("PRODUCT_{number}"), quote(format!("{number}.25"), "2000.0", number, 7))
     })
 }
 
-/// The number of writes so far.
+/// The number of writes that DynamoDB has received.
 pub(crate) fn writes(cloud: &Cloud) -> u64 {
     WRITES.iter().map(|operation| cloud.dynamodb().requests(operation)).sum()
 }
 
-/// Sends the recorder the event for `tick`, and kills it when `done` writes are done and all others hang.
+/// Sends the recorder the event for `tick`, lets `done` writes succeed and the others hang, and kills the recorder then.
 pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
     let carried_out = || WRITES.iter().map(|operation| cloud.dynamodb().carried_out(operation)).sum::<u64>();
@@ -48,15 +48,15 @@ pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, 
     cloud.dynamodb().clear_faults();
 }
 
-/// Records at the tick, at least with so many writes. Then kills the recorder after every smaller number of writes, and expects the same
-/// event to complete the table as it was after the first run. Returns what that run recorded.
+/// Records the tick, which must take at least `least` writes. Then kills the recorder after every smaller number of writes, and panics
+/// unless the same event leaves the same table as the first run. Returns the first run's report.
 pub(crate) async fn expect_completed(
     cloud: &Arc<Cloud>,
     recorder: &'static str,
     tick: i64,
     least: u64,
 ) -> Value {
-    // How often a text was written depends on the number of runs.
+    // Leaves out the counter of changed texts, which depends on the number of runs.
     let dump = async || {
         let mut dump = table::dump_with_heartbeats(cloud).await;
         dump.remove(&("auctions#averages".to_owned(), "built".to_owned()));
@@ -83,7 +83,7 @@ pub(crate) async fn expect_completed(
 async fn a_recorder_killed_after_any_write_leaves_what_the_retry_completes() {
     let cloud = Arc::new(start().await);
     market(0..100).show(&cloud);
-    // More than two batches of 25 rows, a marker, the note for candles, and a heartbeat.
+    // More than two batches of 25 rows, a marker, the note of a late minute, and a heartbeat.
     let recorded = expect_completed(&cloud, RECORDER, START, 6).await;
     assert!(recorded["rows"].as_u64().unwrap() > 2 * 25, "{recorded}");
 }

@@ -1,4 +1,4 @@
-//! Markets for tests, and how the simulator serves them.
+//! Makes bazaar markets for tests, which the simulator serves.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,10 +17,10 @@ pub(crate) const BAZAAR: &str = "/v2/skyblock/bazaar";
 /// The function that records the bazaar.
 pub(crate) const RECORDER: &str = "record-bazaar";
 
-/// When the provider has refreshed a market, in Unix milliseconds.
+/// The time of the provider's refresh, in Unix milliseconds.
 const LAST_UPDATED: &str = "1777388398578";
 
-/// The prices and volumes of a product, each as the provider spells it.
+/// The prices and volumes of a product, each in the provider's spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quote {
     pub(crate) sell_price: String,
@@ -30,7 +30,7 @@ pub(crate) struct Quote {
 }
 
 impl Quote {
-    /// The product as it is recorded: all values are numbers, and a price is not 0.
+    /// The recorded quote. `None` if a value is not a number, or both prices are 0.
     pub(crate) fn recorded(&self) -> Option<oracle::Quote> {
         let quote = oracle::Quote {
             sell_price: self.sell_price.parse().ok()?,
@@ -57,7 +57,7 @@ pub(crate) fn quote(
     }
 }
 
-/// The quotes of all products at a moment.
+/// The quotes of all products at one time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Market(pub(crate) BTreeMap<String, Quote>);
 
@@ -66,7 +66,7 @@ impl Market {
         Self::default().with(id, quote)
     }
 
-    /// The same market with one more product.
+    /// Adds a product to the market.
     pub(crate) fn with(mut self, id: &str, quote: Quote) -> Self {
         self.0.insert(id.to_owned(), quote);
         self
@@ -87,18 +87,18 @@ impl Market {
         format!(r#"{{"success":true,"lastUpdated":{LAST_UPDATED},"products":{{{joined}}}}}"#)
     }
 
-    /// Makes the provider serve this market from now on, refreshed at this time in Unix milliseconds.
+    /// Makes the provider serve this market, refreshed at this time in Unix milliseconds.
     pub(crate) fn show_refreshed(&self, cloud: &Cloud, time_ms: i64) {
         let body = self.body().replace(LAST_UPDATED, &time_ms.to_string());
         simulator(cloud).set_fault(BAZAAR, Fault::default().with_body(body));
     }
 
-    /// Makes the provider serve this market from now on.
+    /// Makes the provider serve this market.
     pub(crate) fn show(&self, cloud: &Cloud) {
         simulator(cloud).set_fault(BAZAAR, Fault::default().with_body(self.body()));
     }
 
-    /// Records the market at the tick in Unix seconds, and returns what the recorder reports.
+    /// Records the market at the tick in Unix seconds, and returns the recorder's report.
     pub(crate) async fn record(&self, cloud: &Cloud, tick: i64) -> Value {
         self.show_refreshed(cloud, tick * 1_000);
         record(cloud, RECORDER, tick).await

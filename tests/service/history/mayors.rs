@@ -1,4 +1,4 @@
-//! Every mayor is in the history once, with the term that follows from the calendar, and only once the term has ended.
+//! The history has every mayor once, with the term that follows from the calendar, as soon as the term has ended.
 
 use std::time::Duration;
 
@@ -13,8 +13,7 @@ use crate::support::{expect_clean_logs, get_at, simulator, start_with, without_r
 const RECORDER: &str = "record-mayor";
 const ELECTIONS: &str = "/v2/resources/skyblock/election";
 
-/// The term of the mayor elected in the year, by the calendar of the game: from the end of that election to the end of the
-/// next.
+/// The term of the mayor elected in the year, by the game's calendar: from the end of that election to the end of the next.
 fn term(year: i64) -> [i64; 2] {
     const YEAR_ONE: i64 = 1_560_275_700;
     const YEAR: i64 = 446_400;
@@ -23,29 +22,29 @@ fn term(year: i64) -> [i64; 2] {
     [begins(year + 1) + CLOSES_INTO_THE_NEXT_YEAR, begins(year + 2) + CLOSES_INTO_THE_NEXT_YEAR]
 }
 
-/// The year of the election that the mayor of the moment won.
+/// The year in which the mayor at this time was elected.
 fn mayor_elected_in(time: i64) -> i64 {
     (1..10_000).find(|year| term(*year)[1] > time).unwrap()
 }
 
-/// Moves the cloud's clock forward to the moment.
+/// Advances the cloud's clock to this time in Unix seconds.
 fn move_to(cloud: &Cloud, time: i64) {
     let ahead = time * 1_000 - cloud.clock().now_ms();
     cloud.clock().advance(Duration::from_millis(u64::try_from(ahead).unwrap()));
 }
 
-/// The entry of the mayor in the provider's response.
+/// The history entry that must follow from the provider's response.
 fn entry(body: &str, year: i64) -> Value {
     let body: Value = serde_json::from_str(body).unwrap();
     let mayor = &body["mayor"];
-    assert_eq!(mayor["election"]["year"], year, "the simulator follows the calendar");
+    assert_eq!(mayor["election"]["year"], year, "the simulator must follow the calendar");
     let perk = |perk: &Value| json!({"name": perk["name"], "description": perk["description"]});
     let perks: Vec<_> = mayor["perks"].as_array().unwrap().iter().map(perk).collect();
     let [started, ended] = term(year).map(rfc3339);
     json!({"name": mayor["name"], "key": mayor["key"], "perks": perks, "started_at": started, "ended_at": ended})
 }
 
-/// The history at the moment, with at most `limit` entries.
+/// Requests the history at the time `now` in Unix seconds, with at most `limit` entries.
 async fn history(cloud: &Cloud, limit: usize, now: i64) -> Vec<Value> {
     let response = get_at(cloud, &format!("/v1/mayor/history?limit={limit}"), now * 1_000).await;
     let mut data = response.data();
@@ -65,13 +64,13 @@ async fn each_of_27_terms_is_recorded_once_and_shown_once_it_has_ended() {
     for year in years.clone() {
         let [begins, ends] = term(year);
         let shown = election::body(1, (begins + MINUTE) * 1_000);
-        // At the start, before and during the next election, and in the last minute.
+        // At the start of the term, before and during the next election, and in the last minute.
         for time in [begins, begins + 20 * HOUR, begins + 3 * DAY, ends - MINUTE] {
             move_to(&cloud, time);
             let recorded = record(&cloud, RECORDER, time).await;
             assert_eq!(recorded, json!({"year": year, "new": time == begins}));
         }
-        // The term lasts until its last second. (Each limit is requested rarely, so nothing is cached.)
+        // The term lasts until its last second. The two limits differ so that neither response comes from the cache.
         assert_eq!(history(&cloud, 100, ends - 1).await, expected, "year {year} has not ended");
         expected.insert(0, entry(&shown, year));
         assert_eq!(history(&cloud, 99, ends).await, expected, "year {year} has ended");
@@ -80,12 +79,12 @@ async fn each_of_27_terms_is_recorded_once_and_shown_once_it_has_ended() {
     let now = term(years.end)[0] + HOUR;
     let by_default = get_at(&cloud, "/v1/mayor/history", (now + HOUR) * 1_000).await.data();
     assert_eq!(by_default["history"].as_array().unwrap()[..], expected[..24], "24 by default");
-    // A request with an earlier time gets the terms that had ended then.
+    // At an earlier time, only the terms that had ended by then are shown.
     assert_eq!(history(&cloud, 50, term(first + 3)[0]).await, expected[expected.len() - 3..]);
     expect_clean_logs(&cloud);
 }
 
-/// The provider's response with this mayor, elected in the year.
+/// A response of the provider with this mayor, elected in the year.
 fn shown(year: i64, name: &str, perks: &Value) -> String {
     json!({
         "success": true,
@@ -106,7 +105,7 @@ fn show(cloud: &Cloud, body: String) {
     simulator(cloud).set_fault(ELECTIONS, Fault::default().with_body(body));
 }
 
-/// The same response, as the provider refreshed it so many seconds later, and without the election if the year is `None`.
+/// Such a response, refreshed this many seconds later. If the year is `None`, the election is missing.
 fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> String {
     let described: Vec<_> = perks.iter().map(|name| json!({"name": name, "description": "d"})).collect();
     let text = shown(year.unwrap_or(1), name, &json!(described));
@@ -119,7 +118,7 @@ fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> Str
     body.to_string()
 }
 
-/// The name and the perks of the mayor of this year.
+/// The name and the perks of the mayor elected in the year.
 async fn of_year(cloud: &Cloud, year: i64) -> (String, Vec<String>) {
     let began = rfc3339(term(year)[0]);
     let mayors = history(cloud, 100, term(year)[1]).await;
@@ -161,7 +160,7 @@ async fn the_perks_of_the_latest_response_with_perks_stay_in_any_order() {
             show(&cloud, refreshed(seconds, Some(year), "Takeover", perks));
             record(&cloud, RECORDER, term(year)[0] + DAY).await;
         }
-        // All of them again, and another mayor of the same time.
+        // Repeats all responses, and adds another mayor with the same time.
         let before = table::dump(&cloud).await;
         let again = order.map(|(seconds, perks)| refreshed(seconds, Some(year), "Takeover", perks));
         for body in again.into_iter().chain([refreshed(3, Some(year), "Cole", &["D"])]) {
@@ -217,9 +216,9 @@ async fn a_mayor_without_an_election_is_filed_under_the_term_of_the_calendar() {
     let [begins, ends] = term(501);
     show(&cloud, refreshed(0, Some(501), "Paul", &["A"]));
     record(&cloud, RECORDER, begins).await;
-    // The term has ended by the calendar. The year of the election counts, if the provider gives one.
+    // The term has ended by the calendar, but a year in the response takes precedence.
     assert_eq!(record(&cloud, RECORDER, ends + 10 * MINUTE).await, json!({"year": 501, "new": false}));
-    // In the first hour of the next term, the provider may still show the mayor of this one.
+    // In the first hour of the next term, the provider may still show the previous mayor.
     show(&cloud, refreshed(1, None, "Paul", &["A", "B"]));
     for time in [ends, ends + HOUR - MINUTE] {
         assert_eq!(record(&cloud, RECORDER, time).await, json!({"year": 502, "new": false}));
@@ -235,7 +234,7 @@ async fn a_mayor_without_an_election_is_filed_under_the_term_of_the_calendar() {
         json!({"year": 502, "new": false}),
         "an old response"
     );
-    // The same mayor stays for another term, and another one then turns out to have won the election.
+    // The same mayor seems to stay for another term, until a response names another winner of the election.
     let ends = term(502)[1];
     show(&cloud, refreshed(4, None, "Takeover", &["C"]));
     assert_eq!(record(&cloud, RECORDER, ends + HOUR).await, json!({"year": 503, "new": true}));
@@ -245,7 +244,7 @@ async fn a_mayor_without_an_election_is_filed_under_the_term_of_the_calendar() {
     let names: Vec<_> =
         history(&cloud, 10, term(503)[1]).await.iter().map(|mayor| mayor["name"].clone()).collect();
     assert_eq!(names, ["Cole", "Takeover", "Paul"]);
-    assert_eq!(of_year(&cloud, 501).await.1, ["A"], "what is shown in a later term is not of this one");
+    assert_eq!(of_year(&cloud, 501).await.1, ["A"], "a later term's response must not change this term");
     assert_eq!(of_year(&cloud, 502).await.1, ["A", "B"]);
     expect_clean_logs(&cloud);
 }

@@ -1,4 +1,4 @@
-//! History: what the recorders write, what the history routes respond, and what both do when DynamoDB fails.
+//! History: recorders write it and routes serve it, also when DynamoDB or the provider fails. The header of each file states its promise.
 
 mod bazaar;
 mod blips;
@@ -30,7 +30,7 @@ pub(crate) const MINUTE: i64 = 60;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 pub(crate) const DAY: i64 = 24 * HOUR;
 
-/// Each range with the series that it reads, the interval of the series in seconds, and the length of the range in intervals
+/// Each range with the series that it reads, the series' interval in seconds, and the number of intervals in the range
 /// (`functions/README.md`, Resolution of history).
 pub(crate) const RANGES: [(&str, &str, i64, i64); 5] = [
     ("1h", "bazaar#1m", MINUTE, 60),
@@ -40,7 +40,7 @@ pub(crate) const RANGES: [(&str, &str, i64, i64); 5] = [
     ("90d", "candles#3h", 3 * HOUR, 720),
 ];
 
-/// The routes that serve what was recorded.
+/// The routes that serve recorded rows.
 const ROUTES: [&str; 4] = [
     "/v1/bazaar/history?item_id=INK_SACK:3",
     "/v1/bazaar/candles?item_id=INK_SACK:3",
@@ -48,32 +48,32 @@ const ROUTES: [&str; 4] = [
     "/v1/fire-sales/history",
 ];
 
-/// The service with one instance of each function.
+/// Starts the service with one instance of each function.
 pub(crate) async fn start() -> Cloud {
     start_with(one_instance_each()).await
 }
 
-/// The service with this many instances of each function.
+/// Starts the service with this many instances of each function.
 pub(crate) async fn start_with_instances(concurrency: u16) -> Cloud {
     start_with(Options { concurrency: concurrency.try_into().unwrap(), ..Options::for_tests() }).await
 }
 
-/// The moment in Unix seconds as RFC 3339 in UTC.
+/// The time in Unix seconds as RFC 3339 in UTC.
 pub(crate) fn rfc3339(time: i64) -> String {
     Timestamp::from_second(time).unwrap().to_string()
 }
 
-/// The event of a backfill for the moment in Unix seconds.
+/// The event of a backfill for this time in Unix seconds.
 pub(crate) fn event(time: i64) -> String {
     json!({"time": rfc3339(time), "backfill": true}).to_string()
 }
 
-/// `recorded` in the recorder's response to the event for `time`. Panics if the recorder fails.
+/// Sends the recorder the event for `time`, and returns `recorded` of its response. Panics if the recorder fails.
 pub(crate) async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
     recorded(&invoke(cloud, recorder, event(time)).await, time)
 }
 
-/// `recorded` in a recorder's response. Panics if the recorder has failed.
+/// Returns `recorded` of a recorder's response. Panics if the recorder has failed.
 #[track_caller]
 pub(crate) fn recorded(response: &Response, time: i64) -> Value {
     assert!(!response.headers.contains_key("x-amz-function-error"), "{}: {}", rfc3339(time), response.text);
@@ -83,12 +83,12 @@ pub(crate) fn recorded(response: &Response, time: i64) -> Value {
     body["recorded"].take()
 }
 
-/// What `record-bazaar` reports if there is nothing to record.
+/// The report of `record-bazaar` if there is nothing to record.
 pub(crate) fn nothing() -> Value {
     json!({"products": 0, "rows": 0, "write_units": 0.0})
 }
 
-/// The error message of the recorder. Panics if it succeeds.
+/// Sends the recorder the event, and returns its error message. Panics if it succeeds.
 pub(crate) async fn failure(cloud: &Cloud, recorder: &str, event: String) -> String {
     let response = invoke(cloud, recorder, event).await;
     assert_eq!(response.headers.get("x-amz-function-error").unwrap(), "Unhandled", "{}", response.text);

@@ -1,4 +1,4 @@
-//! `before` leads from one page of mayors and fire sales to the next: all entries are on exactly one page.
+//! `before` leads from one page of mayors or fire sales to the next, and every entry is on exactly one page.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::table;
 use super::{HOUR, MINUTE, START, rfc3339, start};
 use crate::support::{expect_clean_logs, get_at};
 
-/// The pages from `first`, which ends the query, until one is empty. The `field` of the last entry of each leads to the next.
+/// Requests pages until one is empty. `first` ends the query of the first page, and the `field` of a page's last entry is the next `before`.
 async fn pages(cloud: &Cloud, path: &str, first: &str, field: &str) -> Vec<Vec<Value>> {
     let mut pages = Vec::new();
     let mut before = first.to_owned();
@@ -35,7 +35,7 @@ async fn every_mayor_is_on_exactly_one_page() {
         assert_eq!(names(&walked, "name"), expected, "{limit}");
         assert!(walked.iter().rev().skip(1).all(|page| page.len() == limit), "{limit}");
     }
-    // A fraction of a second after the last term began.
+    // A fraction of a second after the start of the last term includes it.
     let newest = get_at(&cloud, "/v1/mayor/history?limit=1", START * 1_000).await.data();
     let begun = newest["history"][0]["started_at"].as_str().unwrap().replace('Z', ".001Z");
     let path = format!("/v1/mayor/history?limit=1&before={begun}");
@@ -47,7 +47,7 @@ async fn every_mayor_is_on_exactly_one_page() {
     expect_clean_logs(&cloud);
 }
 
-/// Sales are announced together, days before they start, or seen late.
+/// The sales include several that were seen in the same minute, early or late.
 #[tokio::test]
 async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together() {
     let cloud = start().await;
@@ -79,7 +79,7 @@ async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together(
             );
         }
     }
-    // Without it, the sales that start last; 50 by default.
+    // Without `before`, the response has the sales that start last, 50 by default.
     sales.sort_by(|one, other| (other.1, &other.2).cmp(&(one.1, &one.2)));
     for (query, count) in [("", 50), ("?limit=7", 7)] {
         let latest = get_at(&cloud, &format!("/v1/fire-sales/history{query}"), START * 1_000).await.data();

@@ -1,4 +1,4 @@
-//! A range shows the last recorded minute of each of its newest slots, and never more points than documented.
+//! A range has the last recorded minute of each of its newest slots, and never more points than documented.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{DAY, HOUR, MINUTE, RANGES, START, rfc3339, start};
 use crate::candles::{MIDNIGHT, build};
 use crate::support::log_lines;
 
-/// A market with a price that no other tick has. `B` is in one of three.
+/// A market with a price that is unique to the tick. Every third tick has the product `B`.
 fn market_at(tick: i64) -> Market {
     let of_tick = quote(format!("{tick}.0"), "9.5", 1, 1);
     let market = Market::of("A", of_tick.clone());
@@ -24,7 +24,7 @@ fn has_b(tick: i64) -> bool {
     tick / MINUTE % 3 == 1
 }
 
-/// The recorded ticks that a range shows at the moment `now`: the latest of every slot.
+/// The recorded ticks that a range shows at the time `now`: the latest of every slot.
 fn shown(recorded: &[i64], interval: i64, slots: i64, now: i64) -> Vec<i64> {
     let slot = |tick: i64| tick - tick.rem_euclid(interval);
     let is_shown = |tick: &&i64| **tick <= now && (slot(now) - slot(**tick)) / interval < slots;
@@ -46,7 +46,7 @@ async fn at_any_moment_a_point_is_the_last_recorded_minute_of_its_interval() {
     let cloud = start().await;
     let random = &mut Rng::with_seed(11);
     let mut recorded = Vec::new();
-    // Over the end of a slot of every range.
+    // The minutes contain the end of a slot of every range.
     let first = MIDNIGHT - 100 * MINUTE;
     for minute in 0..=104 {
         let time = first + minute * MINUTE;
@@ -67,7 +67,7 @@ async fn at_any_moment_a_point_is_the_last_recorded_minute_of_its_interval() {
             }
         }
     }
-    // A product that is missing logs no warning.
+    // A missing product logs no warning.
     assert!(log_lines(&cloud).iter().all(|line| line["level"] == "INFO"));
 }
 
@@ -76,7 +76,7 @@ fn row_of<'dump>(dump: &'dump Dump, series: &str) -> &'dump Row {
     let front = format!("{series}#");
     let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));
     let (_, row) = rows.next().unwrap();
-    assert!(rows.next().is_none(), "one product is in one row");
+    assert!(rows.next().is_none(), "a product is in one row");
     row
 }
 
@@ -93,7 +93,7 @@ async fn a_full_range_shows_all_of_its_slots_and_none_that_is_a_range_ago() {
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let dump = table::dump(&cloud).await;
     for (range, series, interval, slots) in RANGES {
-        // The same row in every slot, from long before the range to after it.
+        // Copies the row to every slot, from long before the range until after it.
         let row = row_of(&dump, series);
         let ticks: Vec<_> = (-slots - 40..=40).map(|number| START + number * interval).collect();
         let rows = ticks.iter().map(|tick| table::with(row, "sk", json!({"S": format!("{tick:010}")})));

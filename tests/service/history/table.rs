@@ -1,4 +1,4 @@
-//! Reads, writes and deletes rows of the table `History`, without the functions.
+//! Reads, writes and deletes rows of the table `History` directly, without the functions.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ pub(crate) const NAME: &str = "History";
 /// The partition key of the heartbeats of all feeds.
 pub(crate) const HEARTBEATS: &str = "feeds";
 
-/// All rows of the histories, without heartbeats.
+/// All rows except heartbeats.
 pub(crate) async fn dump(cloud: &Cloud) -> Dump {
     let mut rows = dump_with_heartbeats(cloud).await;
     rows.retain(|(partition, _), _| partition != HEARTBEATS);
     rows
 }
 
-/// Leaves out when data have changed: a run that finds its tick recorded reads none, and the next one notes them.
+/// All rows. Leaves out the times at which data have changed, which depend on the runs: a run whose tick is already recorded notes none.
 pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});
@@ -53,7 +53,7 @@ pub(crate) fn key(row: &Row) -> (String, String) {
     (text("pk"), text("sk"))
 }
 
-/// The same row with another value for the attribute, in DynamoDB's JSON.
+/// Returns the row with another value of the attribute, in DynamoDB's JSON.
 pub(crate) fn with(row: &Row, attribute: &str, value: Value) -> Row {
     let mut row = row.clone();
     row.insert(attribute.to_owned(), value);
@@ -68,7 +68,7 @@ pub(crate) fn mayor(year: u32) -> Row {
     }))
 }
 
-/// The row of a fire sale with this start in Unix milliseconds, which was first recorded at a time in Unix seconds.
+/// The row of a fire sale with this start in Unix milliseconds, first recorded at this time in Unix seconds.
 pub(crate) fn sale(id: &str, start: i64, recorded_at: i64) -> Row {
     let [start, recorded_at] = [start, recorded_at].map(|time| time.to_string());
     row(json!({
@@ -83,7 +83,7 @@ fn row(value: Value) -> Row {
     row
 }
 
-/// Puts rows, without HTTP. They replace rows with the same keys.
+/// Puts rows, which replace rows with the same keys.
 pub(crate) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
     let items: Vec<Item> =
         rows.into_iter().map(|row| serde_json::from_value(Value::Object(row)).unwrap()).collect();
@@ -96,7 +96,7 @@ pub(crate) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
 pub(crate) async fn clear(cloud: &Cloud) {
     let keys: Vec<_> = dump_with_heartbeats(cloud).await.into_keys().collect();
     delete_all(cloud, &keys).await;
-    assert!(dump_with_heartbeats(cloud).await.is_empty(), "the table is empty");
+    assert!(dump_with_heartbeats(cloud).await.is_empty(), "the table must be empty");
 }
 
 pub(crate) async fn delete(cloud: &Cloud, partition: &str, sort: &str) {
@@ -117,7 +117,7 @@ pub(crate) async fn delete_all(cloud: &Cloud, keys: &[(String, String)]) {
 /// Panics unless both dumps have the same rows.
 #[track_caller]
 pub(crate) fn expect_same(dump: &Dump, expected: &Dump, what: &str) {
-    // The dumps are large, so only the first row that differs is reported.
+    // The dumps are large, so this reports only the first different row.
     for (key, row) in expected {
         assert_eq!(dump.get(key), Some(row), "{what}: the row {key:?}");
     }

@@ -1,4 +1,4 @@
-//! Repeated, late and missing events leave the same table as the same ticks in order.
+//! Repeated, late and unordered events leave the same table as the same ticks in order. Invalid events fail.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use super::table::{self, Dump};
 use super::{DAY, MINUTE, START, failure, nothing, recorded, rfc3339, start};
 use crate::support::{RECORDERS, expect_clean_logs, invoke, simulator};
 
-/// Minutes of ticks in neighbouring slots of every range.
+/// Ticks in minutes after [`START`], in neighbouring slots of every range.
 const TICKS: [i64; 20] = [-3, 0, 1, 2, 4, 5, 7, 11, 29, 31, 33, 59, 60, 64, 89, 121, 179, 181, 183, 200];
 
-/// The market at a tick: a random part of forty products, at prices that no other tick has.
+/// The market at a tick: a random selection of forty products, at prices that are unique to the tick.
 fn market_at(tick: i64) -> Market {
     let mut random = fastrand::Rng::with_seed(tick.cast_unsigned());
     let mut market = Market::default();
@@ -28,7 +28,7 @@ fn market_at(tick: i64) -> Market {
     market
 }
 
-/// The table after recording the ticks one after the other, from empty.
+/// Empties the table, records the ticks in this order, and returns the rows.
 async fn table_after(cloud: &Cloud, ticks: &[i64]) -> Dump {
     table::clear(cloud).await;
     for tick in ticks {
@@ -42,23 +42,23 @@ async fn events_in_any_order_leave_the_same_table() {
     let cloud = start().await;
     let mut ticks = TICKS.map(|minute| START + minute * MINUTE);
     let in_order = table_after(&cloud, &ticks).await;
-    // Products differ from slot to slot.
+    // Most rows have different products.
     let ids: BTreeSet<_> =
         in_order.values().filter_map(|row| row.get("products")).map(ToString::to_string).collect();
     assert!(ids.len() > 300, "{} different rows", ids.len());
     ticks.reverse();
-    table::expect_same(&table_after(&cloud, &ticks).await, &in_order, "the last one first");
+    table::expect_same(&table_after(&cloud, &ticks).await, &in_order, "in reverse order");
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..2 {
         random.shuffle(&mut ticks);
         let minutes = ticks.map(|tick| (tick - START) / MINUTE);
         let mut twice = ticks.to_vec();
-        // Some are repeated at the end.
+        // Repeats some ticks at the end.
         twice.extend(random.choose_multiple(ticks, 5));
         table::expect_same(&table_after(&cloud, &twice).await, &in_order, &format!("{minutes:?}"));
-        // The same event again changes nothing, even if the provider has refreshed.
+        // Repeating an event changes nothing, even if the provider has refreshed.
         assert_eq!(market_at(START + 1).record(&cloud, ticks[0] + 59).await, nothing());
-        table::expect_same(&table::dump(&cloud).await, &in_order, "after the same event again");
+        table::expect_same(&table::dump(&cloud).await, &in_order, "after a repeated event");
     }
     expect_clean_logs(&cloud);
 }
@@ -97,7 +97,7 @@ async fn an_event_may_have_its_own_now_and_unknown_fields() {
         json!({"time": rfc3339(time), "backfill": true, "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
             .to_string()
     };
-    // Rows that would have expired are not written.
+    // Rows that would already have expired are not written.
     let response = invoke(&cloud, RECORDER, at(START, START + 3 * DAY)).await;
     assert_eq!(recorded(&response, START), nothing());
     assert_eq!(simulator(&cloud).requests(BAZAAR), 0, "a recorder with nothing to record fetches nothing");

@@ -1,4 +1,4 @@
-//! The files that the pages load: browsers keep them for ever, so their addresses change with them.
+//! Browsers cache the files of the pages permanently, so the address of a file has a hash of all files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{ASSETS, PAGES, REFERENCE_SCRIPT, assets_folder, expect_file, sources, sources_of};
 use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
 
-/// What the body of a Lambda response may have, with the rest of the response.
+/// The most bytes of a Lambda response.
 const LARGEST_RESPONSE: usize = 6 * 1024 * 1024;
 
 fn names() -> BTreeSet<String> {
@@ -25,11 +25,11 @@ fn content_type(name: &str) -> &'static str {
         "html" => "text/html; charset=utf-8",
         "svg" => "image/svg+xml",
         "txt" => "text/plain; charset=utf-8",
-        _ => panic!("{name} has another type"),
+        _ => panic!("{name} has an unknown type"),
     }
 }
 
-/// Panics unless the served code has all lines of its source, except indentation and lines of comments.
+/// Panics unless the served code equals its source without indentation, empty lines and lines of comments.
 #[track_caller]
 fn expect_code(source: &str, served: &str) {
     let mut served_lines = served.lines().peekable();
@@ -45,10 +45,10 @@ fn expect_code(source: &str, served: &str) {
     assert_eq!((served_lines.next(), is_in_comment), (None, false));
 }
 
-/// The files that also hold all modules that they import, so that a visit loads few files.
+/// The files that contain all modules that they import, so a visit loads few files.
 const JOINED: [&str; 4] = ["flips.js", "item.js", "market.js", "mayor.js"];
 
-/// The module as the joined file that it is in has it.
+/// The text of a module inside a joined file.
 fn inside_of_joined(source: &str) -> String {
     let mut lines = Vec::new();
     let mut is_in_comment = false;
@@ -89,7 +89,7 @@ async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
     {
         let module = inside_of_joined(source);
         let count: usize = joined.iter().map(|file| file.matches(&module).count()).sum();
-        assert_eq!(count, 1, "{name} is in one of the joined files");
+        assert_eq!(count, 1, "{name} must be in one joined file");
     }
     let mut hash = String::new();
     for byte in &hasher.finalize()[..8] {
@@ -130,7 +130,7 @@ async fn another_version_or_name_is_not_found() {
         (folder.to_uppercase().replace("/ASSETS", "/assets") + "/market.js", "/market.js not found"),
         (format!("{folder}/nothing.js"), "/nothing.js not found"),
         (format!("{folder}/MARKET.JS"), "/MARKET.JS not found"),
-        // The pages have addresses of their own.
+        // The pages have other addresses.
         (format!("{folder}/market.html"), "/market.html not found"),
         (format!("{folder}/README.md"), "/README.md not found"),
         (format!("{folder}/.."), "/.. not found"),
@@ -147,7 +147,7 @@ async fn another_version_or_name_is_not_found() {
         assert!(message.len() < 350, "{message}");
         assert_eq!(response.headers["cache-control"], "no-store", "{target}");
     }
-    // These are unknown routes.
+    // These paths are unknown routes.
     for target in ["/assets", "/assets/", &folder, &format!("{folder}/a/market.js"), "/assets//market.js"] {
         let message = get_raw(&cloud, target.as_bytes()).await.error("NOT_FOUND");
         assert!(message.starts_with("Route GET /assets"), "{target}: {message}");
@@ -179,7 +179,7 @@ fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item =
     text.split(before).skip(1).map(move |rest| rest.split(after).next().unwrap())
 }
 
-/// Behind a stage, the pages are not at the root: an absolute path would lead past the API.
+/// Behind a stage, the pages are not at the root, so an absolute path would lead outside the API.
 #[test]
 fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() {
     let known = names();
@@ -202,7 +202,7 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
         }
         assert!(!page.contains("<base"), "{name}");
     }
-    // Libraries know nothing of this service, and load nothing.
+    // Libraries are left out: they do not know this service, and load nothing.
     for (name, text) in sources_of(&["docs", "market"]) {
         let imports = between(&text, "from \"", '"').chain(between(&text, "import \"", '"'));
         for import in imports.chain(between(&text, "import(\"", '"')) {

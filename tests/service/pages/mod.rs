@@ -1,4 +1,5 @@
-//! The pages for people: `GET /docs`, `GET /market` and the files that they load. `tests/browser` opens them in a browser.
+//! The pages for people: `GET /docs`, `GET /market` and their files. The header of each file states its promise. `tests/browser` opens
+//! the pages in a browser.
 
 mod files;
 mod redirects;
@@ -12,18 +13,18 @@ use crate::support::{Response, get, in_repository};
 
 pub(crate) const PAGES: [(&str, &str); 2] = [("/docs", "docs.html"), ("/market", "market.html")];
 
-/// The script of the API reference, which is in no folder: a crate carries it.
+/// The script of the API reference, which is in a crate instead of a folder.
 const REFERENCE_SCRIPT: &str = "scalar.js";
 
-/// What a page has in place of the folder of its files.
+/// A page's placeholder for the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// The files of the pages, by name, with their texts.
+/// The texts of the pages' files, by name.
 pub(crate) fn sources() -> BTreeMap<String, String> {
     sources_of(&["docs", "market", "vendor"])
 }
 
-/// The files in these folders, by name, with their texts.
+/// The texts of the files in these folders, by name.
 fn sources_of(folders: &[&str]) -> BTreeMap<String, String> {
     let folder = in_repository("functions/page");
     let files = folders.iter().flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap());
@@ -41,7 +42,7 @@ pub(crate) async fn assets_folder(cloud: &Cloud) -> String {
     format!("/assets/{hash}")
 }
 
-/// Panics unless the response is a file with exactly these headers, besides those of the gateway.
+/// Panics unless the response is a file with exactly these headers, apart from the gateway's headers.
 #[track_caller]
 pub(crate) fn expect_file(response: &Response, content_type: &str, cache_control: &str, policy: &str) {
     assert_eq!(response.status, 200, "{:.200}", response.text);

@@ -1,10 +1,11 @@
-//! A page at an address with a slash at its end would load its files from a folder that does not exist. So it redirects.
+//! A page's address with a trailing slash redirects to the address without it. With the slash, the page would load its files from a
+//! missing folder.
 
 use percent_encoding::percent_decode_str;
 
 use crate::support::{Response, expect_clean_logs, get, get_raw, start};
 
-/// The target of a redirect, which has no other content.
+/// Returns the target of a redirect. Panics if the redirect has a body.
 #[track_caller]
 fn location(response: &Response) -> &str {
     assert_eq!((response.status.as_u16(), response.text.as_str()), (308, ""));
@@ -24,7 +25,7 @@ async fn a_slash_at_the_end_leads_to_the_page_and_the_query_stays() {
         ("/market/?item=A&item=B&item=A&range=1h", "../market", "item=A&item=B&item=A&range=1h"),
         ("/docs/?empty=&x=a+b%26c%3Dd%23e", "../docs", "empty=&x=a b&c=d#e"),
         ("/docs/?a%26b=%C3%AB", "../docs", "a&b=ë"),
-        // Nothing of the path is in the location.
+        // The location has no part of the path.
         ("/d%6fcs/", "../docs", ""),
         (
             "/market/?next=//evil.example/%0d%0aSet-Cookie:%20a=b",
@@ -37,11 +38,11 @@ async fn a_slash_at_the_end_leads_to_the_page_and_the_query_stays() {
         let (path, given) = address.split_once('?').unwrap_or((address, ""));
         assert_eq!(path, expected, "{target}");
         assert_eq!(address.contains('?'), !query.is_empty(), "{address}");
-        // Encoded, a value cannot become another parameter, a fragment or a header.
+        // An encoded value cannot become another parameter, a fragment or a header.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "%=&".contains(c);
         assert!(given.chars().all(is_plain), "{address}");
         assert_eq!(percent_decode_str(given).decode_utf8().unwrap(), query, "{target}");
-        // Relative to `/market/`, this is `/market`, and relative to `/live/market/` it is `/live/market`.
+        // `../market` is `/market` relative to `/market/`, and `/live/market` relative to `/live/market/`.
         let page = get(&cloud, &address.replacen("..", "", 1)).await;
         assert!(page.status == 200 && page.text.starts_with("<!doctype html>"), "{address}");
     }

@@ -1,4 +1,4 @@
-//! Each page has its policy, requires no key, and is there only if the operator has not switched the pages off.
+//! Each page has its content security policy, requires no key, and exists unless the operator has turned the pages off.
 
 use hyper::Method;
 use local::Options;
@@ -8,7 +8,7 @@ use crate::support::{
     KEY_HEADER, expect_clean_logs, get, send, send_with, simulator, start, start_with, with_parameters,
 };
 
-/// The policies. `tests/browser` checks that the pages work with them.
+/// The content security policies. `tests/browser` checks that the pages work with them.
 const DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const MARKET: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -43,7 +43,7 @@ async fn a_page_is_its_file_with_the_addresses_of_this_version() {
             let served = get(&cloud, &target).await.text;
             let mut parts = expected.split("{document:");
             let mut rest = served.strip_prefix(parts.next().unwrap()).unwrap();
-            // `tests/browser` checks what is there instead of the marks.
+            // `tests/browser` checks the texts that replace the marks.
             for part in parts {
                 let (_, text) = part.split_once('}').unwrap();
                 (_, rest) = rest.split_once(text).unwrap_or_else(|| panic!("{target} lacks {text}"));
@@ -87,7 +87,7 @@ async fn no_key_is_required_and_a_wrong_one_does_not_matter() {
     expect_clean_logs(&cloud);
 }
 
-/// The policy of the market page forbids all of these, and that of the API reference most of them.
+/// The market page's policy forbids all of these, and the API reference's policy most of them.
 #[test]
 fn the_pages_have_scripts_and_styles_in_files_only() {
     for (_, name) in PAGES {

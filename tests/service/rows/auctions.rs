@@ -1,4 +1,4 @@
-//! A page of auctions: `auctions`. And pages that the provider loses for a moment.
+//! `auctions` on a page of auctions. A page that the provider loses for a moment stays available, or is an error instead of a 404.
 
 use local::Cloud;
 use serde_json::json;
@@ -23,7 +23,7 @@ const AUCTIONS: Route = Route {
         Field::text("item_name", r#""Divine Pickaxe""#),
         Field::text("item_lore", r#""line\nline\ud83d\udd25""#),
         Field::count("starting_bid"),
-        // 0 without bids, and never absent.
+        // Always present; 0 without bids.
         Field::count("highest_bid_amount"),
         Field {
             name: "bin",
@@ -76,7 +76,7 @@ async fn a_page_fails_only_if_most_auctions_make_no_sense() {
 async fn a_page_whose_own_numbers_make_no_sense_is_a_failure() {
     let cloud = start_with(one_instance_each()).await;
     let good = page(0, 1, &AUCTIONS.usual("A"));
-    // After the pause of the one before.
+    // The pause after the previous failure is over.
     for ((part, other), now) in [
         (r#""page":0"#, r#""page":1"#),
         (r#""page":0"#, r#""page":null"#),
@@ -119,7 +119,7 @@ async fn a_page_that_the_provider_loses_goes_on() {
         let stale = await_logs(&cloud, 1, |line| line["level"] == "WARN").await.pop().unwrap();
         assert!(stale["cause"].as_str().unwrap().contains("404"), "{stale}");
     }
-    // Now the page is too old to say anything.
+    // The page has become too old to serve.
     get_at(&cloud, "/v1/auctions?page=3", START + 330_001).await.error("NOT_FOUND");
 }
 
@@ -139,15 +139,15 @@ async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
         }
     }
     serve(&cloud, not_found());
-    // Page 0 counts five pages, so there is no page 5.
+    // Page 0 counts five pages, so page 5 does not exist.
     get_at(&cloud, "/v1/auctions?page=5", START).await.error("NOT_FOUND");
     // Page 0 itself is never unknown.
     get_at(&cloud, "/v1/auctions", START + 30_000).await.expect_replay_of(&page_0);
-    // The page comes back.
+    // The provider serves the page again.
     serve(&cloud, Fault::default().with_body(page(4, 5, &AUCTIONS.usual("Z"))));
     let back = get_at(&cloud, "/v1/auctions?page=4", START + 1).await;
     assert_eq!((back.cached(), texts(&back.data()["auctions"], "uuid")), (false, vec!["Z".to_owned()]));
-    // A response of page 0 that counts fewer pages makes a 404 an answer again.
+    // Once page 0 counts fewer pages, the lost page is a 404.
     serve(&cloud, Fault::default().with_body(page(0, 2, "")));
     assert_eq!(get_at(&cloud, "/v1/auctions", START + 60_000).await.data()["auctions"], json!([]));
     serve(&cloud, not_found());
@@ -161,7 +161,7 @@ async fn an_earlier_404_is_not_served_once_page_0_counts_the_page() {
     get_at(&cloud, "/v1/auctions?page=3", START).await.error("NOT_FOUND");
     serve(&cloud, Fault::default().with_body(page(0, 4, "")));
     get_at(&cloud, "/v1/auctions", START + 1_000).await.data();
-    // The 404 was right a moment ago, and holds for its TTL like any response.
+    // The 404 is cached for its TTL, like any response.
     get_at(&cloud, "/v1/auctions?page=3", START + 29_999).await.error("NOT_FOUND");
     for fault in [not_found(), Fault::status(503)] {
         serve(&cloud, fault);

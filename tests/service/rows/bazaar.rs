@@ -1,4 +1,4 @@
-//! The bazaar: `products`, by id.
+//! `products` of the bazaar, by id.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const PRODUCTS: Route = Route {
     no_row: |id, value| format!(r#""{id}":{value}"#),
     body: |rows| format!(r#"{{"success":true,"lastUpdated":1777388578000,"products":{{{rows}}}}}"#),
     listed: |data| texts(&data["items"], "id"),
-    // Without a product there is no price.
+    // An empty bazaar fails, because it has no price.
     is_served: |good, bad| good > 0 && bad <= good,
 };
 
@@ -65,7 +65,7 @@ async fn a_bazaar_without_a_price_is_a_failure_for_the_route_and_for_the_recorde
         assert!(cause.contains("no product has a price"), "{rows:?}: {cause}");
         now += 60_000;
     }
-    // One side of one product is enough.
+    // One price of one product is enough.
     for prices in [["0.005", "0"], ["0", "0.01"]] {
         PRODUCTS.show(&cloud, &[at(["0.004", "0"]).replace("\"B\"", "\"C\""), at(prices)]);
         assert_eq!(get_at(&cloud, "/v1/bazaar?mode=prices", now).await.data()["count"], 2, "{prices:?}");
@@ -97,23 +97,23 @@ async fn quick_status_must_be_an_object() {
 #[tokio::test]
 async fn of_two_products_with_the_same_id_the_last_counts_in_every_mode() {
     let cloud = start_with(one_instance_each()).await;
-    // The price, and that of the only buy order.
+    // The product's sell price, and its only buy order.
     let priced =
         |price: &str, level: &str| with_orders("B", &format!("[{level}]"), "[]").replace("5.5", price);
     let first = priced("1.5", LEVELS[0]);
-    // An id with an escape is the same id.
+    // The escape stands for the same id.
     let last = priced("2.5", LEVELS[1]).replacen("\"B\"", "\"\\u0042\"", 1);
     PRODUCTS.show(&cloud, &[first.clone(), PRODUCTS.usual("A"), last]);
     assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, START).await.data()["items"], "id"), ["A", "B"]);
     let item = get_at(&cloud, "/v1/bazaar?mode=item&id=B", START).await.data();
     assert_eq!(item["sellPrice"], 2.5);
     assert_eq!(book(&cloud, START).await["topBuyOrder"], 25.0);
-    // The JSON parser of this test takes the last, too.
+    // The JSON parser of this test also takes the last of two members.
     let full = get_at(&cloud, "/v1/bazaar", START).await.data();
     assert_eq!(full["products"]["B"]["quick_status"]["sellPrice"], 2.5);
     let line = await_logs(&cloud, 1, is_warning).await.remove(0);
     assert_eq!((&line["skipped"], &line["ids"]), (&json!(1), &json!("B")), "{line}");
-    // Also if it makes no sense: the first must not come back.
+    // The last product counts even if it is invalid: the first must not replace it.
     let without_price = priced("null", LEVELS[1]);
     PRODUCTS.show(&cloud, &[first, PRODUCTS.usual("A"), PRODUCTS.usual("C"), without_price]);
     let later = START + 60_000;
@@ -137,7 +137,7 @@ async fn the_recorder_leaves_out_the_same_products() {
     );
     let line = await_logs(&cloud, 1, is_warning).await.remove(0);
     assert_eq!(line["skipped"], 4, "{line}");
-    // Bytes pass through.
+    // `mode=full` passes all bytes through.
     let full = get_at(&cloud, "/v1/bazaar", START).await;
     assert!(full.text.contains(r#""HALF\ud800":{"#), "{}", full.text);
     let recorded = invoke(&cloud, "record-bazaar", event(START / 1_000)).await.json();
@@ -154,7 +154,7 @@ async fn the_recorder_leaves_out_the_same_products() {
     expect_clean_logs(&cloud);
 }
 
-/// Two levels of a side that make sense, in the wrong order for a buy order, and in the right one for a sell offer.
+/// Two valid levels, by ascending price: the right order for sell offers, the wrong one for buy orders.
 const LEVELS: [&str; 2] =
     [r#"{"amount":7,"pricePerUnit":1.5,"orders":2}"#, r#"{"amount":3.0,"pricePerUnit":2.5E1,"orders":1}"#];
 
@@ -227,7 +227,7 @@ async fn a_level_that_makes_no_sense_is_left_out_and_not_its_product() {
     let mut now = START;
     for (warnings, level) in (1..).zip(&odd) {
         let sides = [format!("[{},{level},{}]", LEVELS[0], LEVELS[1]), format!("[{}]", LEVELS[0])];
-        // Each side in turn.
+        // Spoils each side in turn.
         let [sell, buy] = if warnings % 2 == 0 { [&sides[0], &sides[1]] } else { [&sides[1], &sides[0]] };
         PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), with_orders("B", sell, buy)]);
         let book = book(&cloud, now).await;
@@ -267,7 +267,7 @@ async fn a_book_that_makes_no_sense_is_a_failure_and_nothing_else_changes() {
         PRODUCTS.show(&cloud, &[with_orders("B", &good, &good)]);
         book(&cloud, now).await;
         PRODUCTS.show(&cloud, &[bad.replace("5.5", "6.5"), with_orders("C", &good, "[]")]);
-        // An empty side would say that there are no orders, and the earlier book is of other prices.
+        // An empty side would mean that there are no orders, and the earlier book has other prices.
         expect_failure(&get_at(&cloud, "/v1/bazaar?mode=book&id=B", now + 5_000).await, &bad);
         get_at(&cloud, "/v1/bazaar?mode=book&id=C", now + 5_001).await.data();
         for mode in ["item&id=B", "items&ids=B", "prices"] {

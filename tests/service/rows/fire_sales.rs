@@ -1,4 +1,4 @@
-//! Fire sales: `sales`.
+//! `sales` of fire sales.
 
 use super::table::{Field, ONE_IS_ENOUGH, Route, bare, in_braces, texts};
 
@@ -11,7 +11,7 @@ const SALES: Route = Route {
             name: "start",
             usual: "1777388000000",
             optional: false,
-            // A sale that begins and ends at the same time is odd and does no harm.
+            // A sale may begin and end at the same time.
             good: &["1.777388E12", "1777399000000"],
             bad: &[
                 "1777399000001",

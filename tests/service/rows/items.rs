@@ -1,4 +1,4 @@
-//! The item catalogue: `items`.
+//! `items` of the item catalogue.
 
 use super::table::{Field, Route, bare, in_braces, texts};
 
@@ -19,7 +19,7 @@ const ITEMS: Route = Route {
     is_served: |good, bad| bad <= good,
 };
 
-/// What an item has beside its id, name and material is not checked.
+/// Only an item's id, name and material are checked.
 const WHOLE_ITEMS: Route = Route { path: "/v1/items?mode=full", ..ITEMS };
 
 #[tokio::test]

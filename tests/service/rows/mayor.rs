@@ -1,4 +1,4 @@
-//! The mayor: `perks`. The mayor is not a row: without a mayor, there is nothing to serve.
+//! `perks` of the mayor. The mayor is not a row: without a valid mayor, there is nothing to serve.
 
 use serde_json::json;
 use simulator::Fault;
@@ -38,7 +38,7 @@ async fn the_mayor_fails_only_if_no_perk_makes_sense() {
 async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() {
     let cloud = start_with(without_repeated_fetches()).await;
     let good = (PERKS.body)(&PERKS.usual("A"));
-    // After the pause of the one before.
+    // The pause after the previous failure is over.
     for ((part, other), now) in [
         (r#""name":"Diana""#, r#""name":null"#),
         (r#""name":"Diana""#, r#""name":5"#),
@@ -64,13 +64,13 @@ async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() 
         let recorded = invoke(&cloud, "record-mayor", event(START / 1_000)).await;
         assert!(recorded.headers.contains_key("x-amz-function-error"), "{body}: {}", recorded.text);
     }
-    // One broken perk does not fail the mayor.
+    // An invalid perk does not fail the mayor.
     PERKS.show(&cloud, &[PERKS.usual("A"), PERKS.usual("HALF\\ud800")]);
     let live = get_at(&cloud, PERKS.path, START + 3_600_000).await.data();
     assert_eq!(texts(&live["mayor"]["perks"], "name"), ["A"]);
     let recorded = invoke(&cloud, "record-mayor", event(START / 1_000)).await.json();
     assert_eq!(recorded["recorded"], json!({"year": 510, "new": true}), "{recorded}");
-    // A mayor without an election is served, and recorded under the year of the calendar.
+    // A mayor without an election is served, and recorded under the calendar's year.
     let body = good.replacen(r#","election":{"year":510}"#, "", 1);
     simulator(&cloud).set_fault(PERKS.upstream, Fault::default().with_body(body));
     let live = get_at(&cloud, PERKS.path, START + 600_000).await.data();

@@ -1,5 +1,5 @@
-//! A row of the provider that makes no sense is left out, and the others are served. One file per route has a table that
-//! says, for every field, which values make sense.
+//! An invalid row of the provider is left out, and the other rows are served. Each file has the valid and invalid values of
+//! every field of a route's rows.
 
 mod auctions;
 mod bazaar;

@@ -1,4 +1,4 @@
-//! A player: `profiles`.
+//! `profiles` of a player.
 
 use super::table::{Field, ONE_IS_ENOUGH, Route, bare, in_braces, texts};
 

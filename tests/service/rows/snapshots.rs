@@ -1,5 +1,5 @@
-//! All modes of the bazaar are served from one snapshot. A response that cannot be read both as raw products and as prices is a
-//! failed refresh for all of them.
+//! All modes of the bazaar serve the same snapshot. A response that cannot be read both as raw products and as prices is a failed
+//! refresh for all modes.
 
 use local::Cloud;
 use serde_json::Value;
@@ -28,7 +28,7 @@ const TTL: i64 = 5_000;
 
 const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{"GOOD":{"sell_summary":[],"buy_summary":[],"quick_status":{"sellPrice":60000,"buyPrice":70000,"sellVolume":20000,"buyVolume":30000,"sellMovingWeek":1,"buyMovingWeek":2}}}}"#;
 
-/// Responses that can be read as raw products or as prices, and not as both.
+/// Responses that can be read either as raw products or as prices, but not as both.
 fn half_readable() -> Vec<String> {
     let products = |products: &str| format!(r#"{{"success":true,"lastUpdated":2,"products":{products}}}"#);
     let raw =
@@ -89,7 +89,7 @@ async fn orders_that_are_not_json_never_pass_through() {
     let earlier = get_at(&cloud, FULL, START).await;
     serve(&cloud, &broken);
     get_at(&cloud, FULL, START + TTL).await.expect_replay_of(&earlier);
-    // The other modes do not read orders, and the pause is over.
+    // The other modes do not read orders, and the pause after the failure is over.
     let book = MODES[5];
     for path in MODES.into_iter().filter(|path| ![FULL, book].contains(path)) {
         get_at(&cloud, path, START + TTL + 1_001).await.data();

@@ -1,4 +1,4 @@
-//! Checks a route against the table of its fields.
+//! Checks a route's responses to valid and invalid rows against a table of the rows' fields.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -12,27 +12,27 @@ use crate::upstream_faults::expect_failure;
 /// 2026-04-28 15:03:20 UTC, in Unix milliseconds.
 pub(super) const START: i64 = 1_777_388_600_000;
 
-/// Of fewer than ten rows, one that makes sense is enough.
+/// Of fewer than ten rows, one valid row is enough.
 pub(super) const ONE_IS_ENOUGH: fn(usize, usize) -> bool =
     |good, bad| bad <= good || (good > 0 && good + bad < 10);
 
 const DAY: i64 = 24 * 3_600 * 1_000;
 
-/// A field of a row. All values are JSON text, so that they can be what no JSON library writes.
+/// A field of a row. All values are JSON text, so they can have forms that no JSON library writes.
 pub(super) struct Field {
     pub(super) name: &'static str,
     /// The value in a usual row. `ID` stands for the id of the row.
     pub(super) usual: &'static str,
     /// Whether the field may be absent or `null`.
     pub(super) optional: bool,
-    /// Other values that make sense.
+    /// Other valid values.
     pub(super) good: &'static [&'static str],
-    /// Values of other types and out of range.
+    /// Invalid values: of other types, or out of range.
     pub(super) bad: &'static [&'static str],
 }
 
 impl Field {
-    /// Values that are not texts. The last has half a character, which no text can have.
+    /// Values that are not texts. The last two have lone surrogates, which are not characters.
     pub(super) const NO_TEXTS: &[&str] =
         &["5", "true", "{}", "[]", r#"["A"]"#, r#""\ud800""#, r#""A\udd25x""#];
 
@@ -88,21 +88,21 @@ pub(super) struct Route {
     /// The provider's path.
     pub(super) upstream: &'static str,
     pub(super) fields: &'static [Field],
-    /// The field that names a row; `None` if rows are named by the key of an object.
+    /// The field that names a row. `None` if the keys of an object name the rows.
     pub(super) id: Option<&'static str>,
-    /// The row with this id and this text between its braces.
+    /// Returns the row with this id and this text between its braces.
     pub(super) row: fn(&str, &str) -> String,
-    /// Something with this id that is not a row.
+    /// Returns a value that is not a row, in the place of a row with this id.
     pub(super) no_row: fn(&str, &str) -> String,
-    /// The provider's response with these rows, separated by commas.
+    /// Returns the provider's response with these rows, separated by commas.
     pub(super) body: fn(&str) -> String,
-    /// The ids of the rows in the data of the service's response.
+    /// Returns the ids of the rows in the data of the service's response.
     pub(super) listed: fn(&Value) -> Vec<String>,
-    /// Whether a list is served that has so many rows that make sense, and so many that make none.
+    /// Whether a list with these numbers of valid and invalid rows is served.
     pub(super) is_served: fn(usize, usize) -> bool,
 }
 
-/// The texts of a field of all rows.
+/// The values of a field in all rows, which are texts.
 pub(super) fn texts(rows: &Value, field: &str) -> Vec<String> {
     rows.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap().to_owned()).collect()
 }
@@ -118,7 +118,7 @@ pub(super) fn bare(_: &str, value: &str) -> String {
 }
 
 impl Route {
-    /// The members of the row `id`, with another value for one field; `None` leaves it out.
+    /// The members of the row `id`, with another value of one field. `None` leaves the field out.
     fn members(&self, id: &str, changed: Option<(&str, Option<&str>)>) -> String {
         let usual = self.fields.iter().map(|field| (field.name, Some(field.usual)));
         let members = usual.filter_map(|(name, usual)| {
@@ -131,12 +131,12 @@ impl Route {
         members.collect::<Vec<_>>().join(",")
     }
 
-    /// A row as the provider usually sends it.
+    /// The row `id` with usual values.
     pub(super) fn usual(&self, id: &str) -> String {
         (self.row)(id, &self.members(id, None))
     }
 
-    /// The row `id` with the name and value of another member.
+    /// The row `id` with usual values and a further member.
     fn with(&self, id: &str, member: &str) -> String {
         (self.row)(id, &format!("{},{member}", self.members(id, None)))
     }
@@ -147,7 +147,7 @@ impl Route {
         simulator(cloud).set_fault(self.upstream, Fault::default().with_body(body));
     }
 
-    /// All rows `B` of the table: what it is, the row, its name in the log, and whether it makes sense.
+    /// All rows `B` of the table: a description, the row, its name in the log, and whether it is valid.
     fn cases(&self) -> Vec<(String, String, String, bool)> {
         let mut cases = Vec::new();
         for field in self.fields {
@@ -186,7 +186,7 @@ impl Route {
         cases
     }
 
-    /// Checks every case of the table, the row `B` between two usual ones.
+    /// Checks every row `B` of the table between two usual rows.
     pub(super) async fn expect_table(&self) {
         let cloud = start_with(one_instance_each()).await;
         let mut now = START;
@@ -208,7 +208,7 @@ impl Route {
             }
             now += DAY;
         }
-        // Of two rows with the same id, spelled in two ways, the first counts, and the last if the ids are keys of an object.
+        // Two rows have the same id in different spellings. The first counts, or the last if the ids are keys of an object.
         let other = self.fields.last().unwrap();
         let second = (self.row)(r"\u0042", &self.members(r"\u0042", Some((other.name, Some(other.good[0])))));
         let counted = if self.id.is_some() { self.usual("B") } else { second.clone() };
@@ -223,7 +223,7 @@ impl Route {
         expect_clean_logs(&cloud);
     }
 
-    /// Checks which lists fail because too many rows make no sense, and what the log says.
+    /// Checks which lists fail because of too many invalid rows, and the log lines about them.
     pub(super) async fn expect_limit(&self) {
         let cloud = start_with(one_instance_each()).await;
         let ids = |count| (0..count).map(|number| format!("GOOD{number}")).collect::<Vec<_>>();
@@ -271,7 +271,7 @@ impl Route {
             }
             now += DAY;
         }
-        // With an earlier response, that one goes on.
+        // If there is an earlier response, it is served instead of a failure.
         self.show(&cloud, &rows(2, 1));
         let earlier = get_at(&cloud, self.path, now).await;
         assert_eq!((self.listed)(&earlier.data()), ids(2));
@@ -279,7 +279,7 @@ impl Route {
         let ttl = self.ttl();
         get_at(&cloud, self.path, now + ttl).await.expect_replay_of(&earlier);
         self.show(&cloud, &rows(3, 3));
-        // After the pause.
+        // The pause after the failure is over.
         assert_eq!((self.listed)(&get_at(&cloud, self.path, now + ttl + 1_000).await.data()), ids(3));
         expect_clean_logs(&cloud);
     }
@@ -295,7 +295,7 @@ impl Route {
     }
 }
 
-/// Whether it is the line about rows that are left out.
+/// Whether the line is the warning about rows that are left out.
 pub(super) fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "rows are left out"
 }

@@ -1,5 +1,5 @@
-//! Heartbeats follow from the ticks that were recorded, whatever happens to the events: their order, repetitions, overlaps, faults
-//! of the table, and killed recorders make no difference. A backfill of the past leaves no trace.
+//! Heartbeats follow only from the recorded ticks: the order, repetition or overlap of events and killed recorders make no
+//! difference. A backfill of the past changes no heartbeat.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::support::{expect_clean_logs, invoke, simulator};
 const FEED: &str = "fire-sales";
 const RECORDER: &str = "record-fire-sales";
 
-/// Gives the recorder of fire sales a sale to record.
+/// Makes the provider serve a fire sale, which the recorder can record.
 fn show_a_sale(cloud: &Cloud) {
     let sale = json!({"item_id": "A", "start": START * 1_000, "end": START * 1_000, "amount": 1, "price": 2});
     let body = json!({"success": true, "sales": [sale]}).to_string();
     simulator(cloud).set_fault("/v2/skyblock/firesales", UpstreamFault::default().with_body(body));
 }
 
-/// The only heartbeat.
+/// Returns the only heartbeat. Panics if there are others.
 async fn only(cloud: &Cloud) -> Row {
     let mut rows: Vec<_> = heartbeats(cloud).await.into_values().collect();
     assert_eq!(rows.len(), 1, "{rows:?}");
     rows.remove(0)
 }
 
-/// The minutes after `START` at which something is recorded: with gaps of different lengths.
+/// The recorded minutes after `START`, with gaps of different lengths.
 const MINUTES: [i64; 9] = [0, 1, 2, 5, 6, 9, 30, 31, 33];
 
 /// The heartbeat after these minutes.
@@ -70,7 +70,7 @@ async fn concurrent_recorders_leave_one_heartbeat() {
     show_a_sale(&cloud);
     for round in 0..4 {
         delete_heartbeats(&cloud).await;
-        // So long that recorders read the row before another one has written it.
+        // Long enough that several recorders read the row before one writes it.
         cloud.dynamodb().set_fault(Fault::delay(Duration::from_millis(30)));
         let events = MINUTES.into_iter().chain([31, 5]);
         join_all(events.map(|minute| record(&cloud, FEED, START + minute * MINUTE))).await;
@@ -94,7 +94,7 @@ async fn a_backfill_of_the_past_is_no_heartbeat_and_leaves_no_gap() {
         }
     }
     assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
-    // A late event of the present.
+    // The oldest event that still counts as the present.
     backfill(FEED, START - 120).await;
     record(&cloud, FEED, START).await;
     let alive = heartbeat(FEED, START - 120, START, &[]);
@@ -142,19 +142,19 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
         Some(heartbeat("candles", time(first), time(last), &times))
     };
     record("candles", 2).await;
-    assert_eq!(candles().await, None, "there is no candle yet");
+    assert_eq!(candles().await, None, "there must be no candle yet");
     for minute in [0, 5, 10] {
         record("bazaar", minute).await;
     }
     record("candles", 17).await;
     assert_eq!(candles().await, built(5, 15, &[]));
-    // The function fails for 45 minutes, and catches up.
+    // The function does not run for 45 minutes, and catches up.
     for minute in (15..60).step_by(5) {
         record("bazaar", minute).await;
     }
     record("candles", 62).await;
     assert_eq!(candles().await, built(5, 60, &[]));
-    // The recorder of the minutes fails. One missing candle is no gap.
+    // The recorder of minutes fails. One missing candle is not a gap.
     record("candles", 67).await;
     record("bazaar", 65).await;
     record("candles", 72).await;
@@ -162,7 +162,7 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     record("bazaar", 95).await;
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
-    // A run that does nothing changes nothing, and a killed one is completed.
+    // A run with nothing to build changes nothing, and completes a run that was killed before its heartbeat.
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
     delete_heartbeats(&cloud).await;

@@ -1,4 +1,4 @@
-//! `GET /v1/status`: which feeds are up to date, and the heartbeats that it reads.
+//! `GET /v1/status` shows which feeds are up to date, from heartbeats that the recorders write. The header of each file states its promise.
 
 mod heartbeats;
 mod response;
@@ -15,7 +15,7 @@ use crate::support::{Response, get_at, invoke};
 
 const PATH: &str = "/v1/status";
 
-/// Each feed with the interval of its recorder in seconds, in the order of the response (`functions/README.md`, Status).
+/// The feeds in the order of the response, with the intervals of their recorders in seconds (`functions/README.md`, Status).
 const FEEDS: [(&str, i64); 5] = [
     ("bazaar", MINUTE),
     ("candles", 5 * MINUTE),
@@ -24,12 +24,12 @@ const FEEDS: [(&str, i64); 5] = [
     ("auctions", MINUTE),
 ];
 
-/// How much older than two of its intervals the latest record of a healthy feed may be.
+/// The seconds by which a healthy feed's latest record may be older than two intervals.
 fn delay(feed: &str) -> i64 {
     if feed == "candles" { 230 } else { 110 }
 }
 
-/// The event of a recorder that is due at this time, in Unix seconds, when the clock shows `now`.
+/// The event of a recorder that is due at this time and arrives at `now`, both in Unix seconds.
 fn event(time: i64, now: i64) -> String {
     json!({"time": rfc3339(time), "now": rfc3339(now), "backfill": true}).to_string()
 }
@@ -40,7 +40,7 @@ async fn record(cloud: &Cloud, feed: &str, time: i64) {
     assert!(!response.headers.contains_key("x-amz-function-error"), "{feed}: {}", response.text);
 }
 
-/// The heartbeats by feed, without the minutes of the last hour.
+/// The heartbeats by feed, without the recorded minutes of the last hour.
 async fn heartbeats(cloud: &Cloud) -> BTreeMap<String, Row> {
     let request = json!({
         "TableName": table::NAME, "KeyConditionExpression": "pk = :partition", "ConsistentRead": true,
@@ -54,7 +54,7 @@ async fn heartbeats(cloud: &Cloud) -> BTreeMap<String, Row> {
     rows.into_iter().map(|row| (table::key(&row).1, row)).collect()
 }
 
-/// The heartbeat of a feed that was recorded from the first time to the last one, with these gaps.
+/// The heartbeat of a feed that was recorded from the first to the last time, with these gaps.
 fn heartbeat(feed: &str, first: i64, last: i64, gaps: &[(i64, i64)]) -> Row {
     let number = |number: i64| json!({"N": number.to_string()});
     let gap = |(from, to): &(i64, i64)| json!({"M": {"from": number(*from), "to": number(*to)}});
@@ -75,7 +75,7 @@ async fn delete_heartbeats(cloud: &Cloud) {
     }
 }
 
-/// The response at the time in Unix seconds, which is not from the cache of an instance.
+/// Requests the status at this time in Unix seconds from a new instance, which has cached nothing.
 async fn respond(cloud: &Cloud, now: i64) -> Response {
     cloud.kill("status").await.unwrap();
     let response = get_at(cloud, PATH, now * 1_000).await;
@@ -83,7 +83,7 @@ async fn respond(cloud: &Cloud, now: i64) -> Response {
     response
 }
 
-/// The status at the time in Unix seconds. Panics if it contradicts itself.
+/// Requests the status at this time in Unix seconds. Panics if the status contradicts itself.
 async fn get_status(cloud: &Cloud, now: i64) -> Value {
     let response = respond(cloud, now).await;
     let data = response.data();
@@ -93,7 +93,7 @@ async fn get_status(cloud: &Cloud, now: i64) -> Value {
     assert!(names.eq(FEEDS.iter().map(|(name, _)| *name)), "{data}");
     let is_healthy = feeds.iter().all(|feed| feed["is_healthy"] == true);
     assert_eq!(data["is_healthy"], is_healthy, "{data}");
-    // A monitor that only searches for a text finds the same.
+    // A monitor can search for the text instead of parsing the body.
     assert_eq!(!response.text.contains(r#""is_healthy":false"#), is_healthy, "{}", response.text);
     data
 }
@@ -104,18 +104,18 @@ fn entry<'status>(status: &'status Value, feed: &str) -> &'status Value {
     status["feeds"].as_array().unwrap().iter().find(|entry| entry["name"] == feed).unwrap()
 }
 
-/// The names of the feeds that are unhealthy.
+/// The names of the unhealthy feeds.
 fn unhealthy(status: &Value) -> Vec<&str> {
     let feeds = status["feeds"].as_array().unwrap().iter();
     feeds.filter(|feed| feed["is_healthy"] == false).map(|feed| feed["name"].as_str().unwrap()).collect()
 }
 
-/// `last_gap` of a feed, in the status at the time in Unix seconds.
+/// Requests the status at this time in Unix seconds, and returns the feed's `last_gap`.
 async fn last_gap(cloud: &Cloud, feed: &str, now: i64) -> Value {
     entry(&get_status(cloud, now).await, feed)["last_gap"].clone()
 }
 
-/// A gap as the response has it.
+/// A gap in the format of the response.
 fn gap(from: i64, to: i64) -> Value {
     json!({"from": rfc3339(from), "to": rfc3339(to)})
 }

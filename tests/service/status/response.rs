@@ -1,4 +1,5 @@
-//! The responses of the route, the rows that it reads, and its errors when it cannot read them.
+//! The status says which feed is healthy, since when it is recorded, and its last gap. It reads at most nine rows, and is an error if it
+//! cannot read them.
 
 use std::time::Duration;
 
@@ -26,17 +27,17 @@ fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() 
     let template = deployed_template();
     for recorder in RECORDERS {
         let function = template.functions.values().find(|function| function.binary == recorder).unwrap();
-        let [schedule] = function.schedules.as_slice() else { panic!("{recorder} has one schedule") };
+        let [schedule] = function.schedules.as_slice() else { panic!("{recorder} must have one schedule") };
         let mut feeds = feed::FEEDS.into_iter();
         let feed = feeds.find(|feed| format!("record-{}", feed.name) == recorder).unwrap();
         assert_eq!(feed.interval, schedule.period, "{recorder}");
-        // A run is missed, and the next one begins in the last second of its minute and takes all of its time.
+        // The worst healthy case: a run is missed, and the next run begins in the last second of its minute and takes until its timeout.
         let begins = schedule.offset.unwrap_or_default() + Duration::from_secs(59);
         assert!(feed.longest_age() >= 2 * schedule.period + begins + function.timeout, "{recorder}");
     }
 }
 
-/// A sale that starts and was first recorded at these times in Unix seconds.
+/// The row of a sale with this start and this time of the first record, both in Unix seconds.
 fn sale(start: i64, recorded_at: i64) -> Row {
     table::sale("A", start * 1_000, recorded_at)
 }
@@ -118,7 +119,7 @@ async fn a_feed_is_healthy_until_a_second_run_is_missed_and_only_its_own_age_cou
             assert_eq!(unhealthy(&status), if is_healthy { vec![] } else { vec![feed] }, "{age} s");
             assert_eq!(entry(&status, feed)["age_seconds"], age);
         }
-        // A little in the future, because clocks differ: never negative.
+        // Clocks differ, so a record may be in the future. The age is never negative.
         for (ahead, is_healthy) in [(1, true), (longest + 1, false)] {
             all(START).await;
             put(&cloud, &heartbeat(feed, START, START + ahead, &[])).await;
@@ -172,7 +173,7 @@ async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_ala
             assert!(counted < fewest, "{recorder}: {counted} records from {begin}");
         }
     }
-    // Events that arrive late.
+    // These events arrive late.
     for minute in (13..61).step_by(2) {
         record(&cloud, "fire-sales", at(minute)).await;
     }
@@ -197,7 +198,7 @@ async fn recorded_since_is_the_oldest_record_that_is_still_there() {
     assert_eq!((since("bazaar"), since("candles")), (Value::Null, Value::Null));
     assert_eq!(since("mayor"), "2026-09-09T07:15:00Z");
     assert_eq!(since("fire-sales"), rfc3339(START - 3 * DAY));
-    // Before the first day has ended, there are only finer candles. Daily ones never expire.
+    // Until the first day ends, there are only finer candles. Daily candles never expire.
     let midnight = START - 15 * HOUR;
     for (interval, slot) in
         [("5m", midnight), ("3h", midnight), ("5m", START), ("1d", midnight - 2_000 * DAY)]
@@ -205,7 +206,7 @@ async fn recorded_since_is_the_oldest_record_that_is_still_there() {
         put(&cloud, &marker(&format!("candles#{interval}"), slot)).await;
         let expected = if interval == "1d" { slot } else { midnight };
         let status = super::get_status(&cloud, START).await;
-        // The minutes of the bazaar live on in candles.
+        // The bazaar's minutes stay available as candles.
         for feed in ["bazaar", "candles"] {
             assert_eq!(entry(&status, feed)["recorded_since"], rfc3339(expected), "{feed}");
         }
@@ -213,7 +214,7 @@ async fn recorded_since_is_the_oldest_record_that_is_still_there() {
     expect_clean_logs(&cloud);
 }
 
-/// The row with a padding, so that it has almost 8 kB: a read unit, or two for a consistent read.
+/// Pads the row to almost 8 kB: one read unit, or two in a consistent read.
 fn padded(mut row: Row) -> Row {
     row.insert("padding".to_owned(), json!({"S": "x".repeat(7_700)}));
     row
@@ -235,7 +236,7 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
     for (feed, _) in FEEDS {
         put(&cloud, &padded(heartbeat(feed, START, START, &[]))).await;
     }
-    // If more rows were requested at once, there would be a second request for the rest.
+    // A batch of more than five rows would need a second request for the rest.
     cloud.dynamodb().set_fault(Fault::unprocessed_after(5).on("BatchGetItem"));
     let operations = ["BatchGetItem", "Query", "GetItem", "Scan"];
     let requests = || operations.map(|operation| cloud.dynamodb().requests(operation));
@@ -245,7 +246,7 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
     let sent: Vec<_> = requests().iter().zip(before).map(|(after, before)| after - before).collect();
     assert_eq!(sent, [1, 4, 0, 0], "{operations:?}");
     let units = cloud.dynamodb().consumed().read_units - units_before;
-    // A row is a unit, or two if the read is consistent, as those of markers and heartbeats are.
+    // A row takes one unit. Markers and heartbeats are read consistently and take two.
     assert!((16.0..=16.0).contains(&units), "{units} read units");
     expect_clean_logs(&cloud);
 }
@@ -293,7 +294,7 @@ async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_agai
             warning["cause"].as_str().unwrap().contains(&format!("attribute {attribute} is ")),
             "{warning}"
         );
-        // The recorder replaces the row, with a warning of its own.
+        // The recorder replaces the row, and also logs a warning.
         record(&cloud, "fire-sales", START).await;
         warnings += 1;
         await_logs(&cloud, warnings, is_warning).await;
@@ -341,7 +342,7 @@ async fn when_the_table_fails_so_does_the_route_and_an_old_status_is_not_served(
         get_at(&cloud, PATH, now * 1_000 + 59_999).await.expect_replay_of(&first);
         expect_failure(&get_at(&cloud, PATH, (now + MINUTE) * 1_000).await, what);
         cloud.dynamodb().clear_faults();
-        // The instance keeps the first response: the next round is at the same time.
+        // The next round is at the same time, because the instance still caches the first response.
         now = START;
     }
     assert!(!get_at(&cloud, PATH, (now + MINUTE) * 1_000).await.cached());

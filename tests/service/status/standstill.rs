@@ -1,4 +1,5 @@
-//! `data_changed_at`: since when the provider has sent the same data, and the feeds and alarms that depend on it.
+//! `data_changed_at` says when the provider's data last changed. A market whose data do not change for ten minutes is unhealthy and sets
+//! off an alarm.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -14,20 +15,20 @@ use crate::support::{await_logs, expect_clean_logs, in_repository, simulator};
 
 const MESSAGE: &str = "the data of the provider have not changed";
 
-/// Makes the provider of the feed show these data, refreshed at the time in Unix seconds.
+/// Makes the feed's provider serve these data, refreshed at this time in Unix seconds.
 fn show(cloud: &Cloud, feed: &str, data: i64, refreshed_at: i64) {
     let time_ms = refreshed_at * 1_000;
     let number = usize::try_from(data).unwrap();
     if feed == "bazaar" {
         Market::of("A", quote(data, "2.0", 3, 4)).show_refreshed(cloud, time_ms);
     } else {
-        // It is still running at the end.
+        // The auction runs until after the test's last time.
         let listing = house::listing(number, "A", 1, START * 1_000 + 4 * DAY * 1_000);
         house::serve(cloud, time_ms, &[listing], &json!([]));
     }
 }
 
-/// Runs a new instance of the recorder, which knows only what the table has.
+/// Runs a new instance of the recorder, which knows only the table.
 async fn record_anew(cloud: &Cloud, feed: &str, time: i64) {
     cloud.kill(&format!("record-{feed}")).await.unwrap();
     record(cloud, feed, time).await;
@@ -48,7 +49,7 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
         let at = |minute: i64| begin + minute * MINUTE;
         let case = format!("{feed}, lastUpdated advances: {is_advancing}");
         delete_heartbeats(&cloud).await;
-        // Rows of the version before.
+        // Rows of a version without `data_changed_at`.
         for (other, _) in FEEDS {
             put(&cloud, &heartbeat(other, at(-1), at(-1), &[])).await;
         }
@@ -79,7 +80,7 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
         assert_eq!(lines[warnings - 1]["since"], rfc3339(begin), "{case}");
 
         expect(&run(12, 2, at(12)).await, at(12), true);
-        // An older response, from a cache, and a repeated event.
+        // An older response from a cache, and a repeated event, change nothing.
         expect(&run(13, 1, at(11)).await, at(12), true);
         record_anew(&cloud, feed, at(0)).await;
         expect(&run(14, 2, at(14)).await, at(12), true);
@@ -119,7 +120,7 @@ async fn an_election_changes_with_its_votes_and_fire_sales_have_no_time() {
     let first = record_at(closed).await;
     assert_eq!(first, rfc3339(closed - closed % MINUTE));
     assert_eq!(record_at(closed + HOUR).await, first);
-    // Votes may be hidden on the first day.
+    // On the first day, votes may be hidden.
     let open = election::opens_at(year + 1) / 1_000 + 30 * HOUR;
     for time in [open, open + HOUR] {
         assert_eq!(record_at(time).await, rfc3339(time - time % MINUTE));
