@@ -82,7 +82,7 @@ async fn missing(window: &Window) -> Vec<String> {
             }
         }
         if shown[format!("#{id}")] != json!(path) {
-            missing.push(format!("{path}: the link to it"));
+            missing.push(format!("{path}: the link in the navigation"));
         }
     }
     missing
@@ -246,7 +246,7 @@ async fn the_forms_can_be_used_by_everyone() {
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     let is_drawn =
         "[...document.querySelectorAll('.ascii-art')].some((drawing) => drawing.checkVisibility())";
-    assert_eq!(window.evaluate(is_drawn).await, false, "a drawing is no response");
+    assert_eq!(window.evaluate(is_drawn).await, false, "the drawing must be hidden");
     assert_eq!(send(&window).await, "200");
     still(&window).await;
     window.inspect("reference-response").await;
@@ -287,7 +287,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     window.press("Escape").await;
     window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
     edit_key(&window, "two words").await;
-    assert_eq!(window.evaluate(stored).await, Value::Null, "it is malformed");
+    assert_eq!(window.evaluate(stored).await, Value::Null, "the key is malformed");
     edit_key(&window, &key).await;
     assert_eq!(window.evaluate(stored).await, json!(key));
     edit_key(&window, "").await;
@@ -316,13 +316,13 @@ async fn behind_a_stage_the_requests_of_both_pages_go_to_the_stage() {
     window.open(&format!("/docs/#key={key}")).await;
     window.wait_for_text(&format!("url = \"{}/v1/", stage.url())).await;
     open_forms(&window).await;
-    assert_eq!(window.evaluate("location.pathname").await, "/live/docs", "the slash at the end is gone");
+    assert_eq!(window.evaluate("location.pathname").await, "/live/docs", "the trailing slash must be gone");
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     assert_eq!(send(&window).await, "200");
     assert!(window.requests("/v1/mayor").iter().any(|request| request.response["status"] == 200));
     window.open("/market/?view=status").await;
     window.wait_for("heading", "Status").await;
-    assert_eq!(window.address().await, "/market?view=status", "the slash at the end is gone");
+    assert_eq!(window.address().await, "/market?view=status", "the trailing slash must be gone");
     window.click("link", "Mayor").await;
     window.wait_for("heading", "In office").await;
     window.expect_clean(&[]);

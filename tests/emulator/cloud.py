@@ -37,7 +37,7 @@ PATIENCE = 120
 
 
 class Cloud:
-    """An empty account."""
+    """An emulated AWS account."""
 
     def __init__(self, port, provider, folder):
         self.url = f"http://127.0.0.1:{port}"

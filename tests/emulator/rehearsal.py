@@ -127,9 +127,9 @@ class Rehearsal:
             ("DashboardUrl", None),
             ("ProRateLimit", "-1"),
             ("UserAgent", ""),
-            # Without CertificateArn.
+            # CertificateArn is missing.
             ("DomainName", "api.example.com"),
-            # Without PriceTiers.
+            # PriceTiers is missing.
             ("Payments", "stripe"),
         ]:
             reason = self.stack.refusal({**self.stack.parameters, name: value})
@@ -307,7 +307,7 @@ class Rehearsal:
             content = file["Body"].read()
             contents[name] = json.loads(gzip.decompress(content) if gzipped else content)
         expect(len(contents["lowestbin.json"]) > 1000 and len(contents["prices.json"]["prices"]) > 2000, "the files are short")
-        # The market page may read them.
+        # The policy of the market page allows it to read the files.
         address, page = self.account.outputs()["PublicFilesAddress"], self.account.get("/market")
         policy = page.headers["content-security-policy"]
         expect(f'<meta name="files" content="{address}">' in page.body.decode(), "the market page does not know the public files")

@@ -11,7 +11,7 @@ UPSTREAM_KEY = "local"
 
 
 class Response:
-    """An HTTP response."""
+    """An HTTP response, read to its end."""
 
     def __init__(self, response):
         self.status = response.status

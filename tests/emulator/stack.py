@@ -44,7 +44,7 @@ class Stack:
         }
 
     def package(self):
-        """Packs the development builds, and uploads them with a template that names them."""
+        """Packs the development builds, and uploads them with a template that references them."""
         pack(self.built)
         ended = self.account.sam(
             "package", "--template-file", "template.yaml", "--s3-bucket", BUCKET, "--output-template-file", "packaged.yaml",
@@ -84,7 +84,7 @@ class Stack:
         return ""
 
     def create_beside(self, name, template):
-        """Creates another stack from a template of this folder, and returns its outputs."""
+        """Creates another stack from a template in infra/, and returns its outputs."""
         body = (self.built / "infra" / template).read_text()
         self.formation.create_stack(StackName=name, TemplateBody=body, Capabilities=CAPABILITIES)
         self.formation.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 1})

@@ -52,7 +52,7 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl_and_its_headers
                 get_at(&cloud, example.path, fetched_at + after).await.expect_replay_of(&first);
             }
             for path in &example.upstream {
-                // Names are kept for longer.
+                // Names are cached for longer.
                 let is_name = path.starts_with(NAME_SERVICE);
                 expect_requests(&cloud, path, if is_name { 1 } else { requests });
             }
@@ -203,7 +203,7 @@ async fn the_least_recently_requested_auction_page_is_evicted() {
     }
     expect_requests(&cloud, AUCTION_PAGES, 30);
     assert!(page(29).await);
-    assert!(!page(1).await, "nothing was evicted");
+    assert!(!page(1).await, "page 1 must have been evicted");
     expect_requests(&cloud, AUCTION_PAGES, 31);
     expect_clean_logs(&cloud);
 }

@@ -1,4 +1,5 @@
-//! Unknown paths and methods are 404 with a message that names them. Where `HEAD` is answered, it has the headers of `GET`.
+//! Unknown paths and methods are 404 with a message that names them. Where `HEAD` is answered, it has the headers of `GET`. Preflights and
+//! invalid requests reach no upstream.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

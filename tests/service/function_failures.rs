@@ -90,7 +90,7 @@ async fn a_successful_request_logs_one_line_with_the_documented_fields() {
     }
     let lines = log_lines(&cloud);
     assert_ne!(lines[0]["request_id"], lines[1]["request_id"]);
-    assert_eq!(cloud.logs().len(), 2, "every line is JSON and about a request: {:#?}", cloud.logs());
+    assert_eq!(cloud.logs().len(), 2, "every request must log one JSON line: {:#?}", cloud.logs());
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
         count += 1;
         assert_eq!(line_of_request(&cloud, count).await["cold_start"], false, "after {fault}");
     }
-    assert_eq!(cloud.logs().len(), count, "one line for each request: {:#?}", cloud.logs());
+    assert_eq!(cloud.logs().len(), count, "every request must log one line: {:#?}", cloud.logs());
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn a_slow_handler_is_cancelled_a_second_before_lambdas_timeout() {
     expect_fields(&line, &["cause"]);
     assert!(line["cause"].as_str().unwrap().contains("deadline"), "{line}");
     get_fault(&cloud, "nothing").await;
-    assert_eq!(line_of_request(&cloud, 3).await["cold_start"], false, "it is the same instance");
+    assert_eq!(line_of_request(&cloud, 3).await["cold_start"], false, "the instance must be the same");
 }
 
 #[tokio::test]

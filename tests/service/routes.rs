@@ -168,7 +168,7 @@ fn the_index_gets_the_root_preflight_requests_and_every_unknown_method_and_path(
 fn the_template_and_the_folder_functions_have_the_same_functions() {
     let mut in_table: BTreeSet<String> =
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
-    assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
+    assert_eq!(in_table.len(), VERSION_1.len() + 1, "each route must have its own function");
     in_table.extend(RECORDERS.map(str::to_owned));
     in_table.extend([ACCOUNTS, AUTHORIZER, ASSETS.function, STRIPE_WEBHOOK.function].map(str::to_owned));
     let template = template_with(WITH_PAYMENTS);
@@ -235,6 +235,6 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         let body: Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
         assert_eq!(body["success"], true, "{file}: {body}");
     }
-    assert!(missing.is_empty(), "without a sample event: {missing:?}");
+    assert!(missing.is_empty(), "these functions have no sample event: {missing:?}");
     expect_clean_logs(&cloud);
 }

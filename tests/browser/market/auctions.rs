@@ -41,7 +41,7 @@ async fn one_search_finds_the_items_of_both_markets() {
     assert_eq!(window.address().await, format!("/market{}", address(PET)));
     search("growth v", ["Growth V", PRODUCT, "Bazaar Auctions"]).await;
     let ids = texts_of(&window, "[role=option] small:first-of-type").await;
-    assert!(!ids.contains(&BOOK.to_owned()), "one entry for both markets: {ids:?}");
+    assert!(!ids.contains(&BOOK.to_owned()), "both markets must share an entry: {ids:?}");
     window.press("Enter").await;
     window.wait_for("heading", "Growth V").await;
     assert_eq!(window.address().await, format!("/market?item={PRODUCT}"));
@@ -146,7 +146,7 @@ async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
         .map(|request| request.url.split("interval=").nth(1).unwrap()[..2].to_owned())
         .collect();
     intervals.dedup();
-    assert_eq!(intervals, ["1h", "1d"], "an hour for a week, and a day for longer");
+    assert_eq!(intervals, ["1h", "1d"], "a week needs hourly candles, longer ranges daily ones");
     window.expect_clean(&[]);
 }
 
@@ -161,7 +161,7 @@ async fn expect_last_sales(window: &Window) {
         return sales.filter(({ sold_at: time, price }) => data[4 * (place(price, 'y') * width + place(Date.parse(time), 'x')) + 3]).length;
     })";
     let drawn_sales = window.evaluate(&format!("{dots}(plots, {})", sales["sales"])).await;
-    assert_eq!(drawn_sales, sales["count"], "every sale is a dot");
+    assert_eq!(drawn_sales, sales["count"], "every sale must be a dot");
     let newest = &sales["sales"][0];
     let rows = texts_of(window, "[aria-labelledby=last-sales] tbody tr").await;
     assert_eq!(rows.len(), 20);
@@ -203,7 +203,7 @@ async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
     let averages = data(&window, "v1/auctions/averages?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();
     let prices = data(&window, "v1/auctions/prices?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();
     let change = (prices["lowest"].as_f64().unwrap() / averages["lowest"].as_f64().unwrap() - 1.0) * 100.0;
-    assert_eq!(first[0], "☆Golden Dragon (Legendary)", "the most sales come first");
+    assert_eq!(first[0], "☆Golden Dragon (Legendary)", "the item with the most sales must come first");
     assert_eq!(first[2..4], [format!("{change:+.1}%"), averages["sales"].to_string()]);
     window.wait_for_text("650 items.").await;
     window.wait_for_text("Page 1 of 7").await;
@@ -226,7 +226,7 @@ async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
     window.click("button", "Lowest now vs. 1-day average").await;
     window.wait("document.querySelector('[aria-sort=ascending]')").await;
     let changes = texts_of(&window, "tbody td:nth-child(3)").await;
-    assert!(changes[0].ends_with('%') && changes[2] == "–", "rows without a value come last: {changes:?}");
+    assert!(changes[0].ends_with('%') && changes[2] == "–", "rows without a value must come last: {changes:?}");
 
     window.focus("searchbox", "Filter by name").await;
     window.type_text("growth").await;

@@ -50,7 +50,7 @@ async fn the_chart_draws_prices_with_bands_gaps_volumes_and_names_of_mayors() {
     drawn(&window).await;
     let candles = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=30m&limit=5")).await;
     let candle = &candles["candles"][1];
-    // A candle is drawn at its end.
+    // A candle's point is at the end of its interval.
     let column = format!(
         "(() => {{ const [prices, volumes] = plots; const at = prices.data[0].indexOf(Date.parse({}) + 1800000);
            return [...prices.data.slice(1), ...volumes.data.slice(1)].map((values) => values[at]); }})()",
@@ -73,12 +73,12 @@ async fn the_chart_draws_prices_with_bands_gaps_volumes_and_names_of_mayors() {
     assert_eq!(window.evaluate("plots[0].bands.map(({ series }) => series)").await, json!([[3, 2], [6, 5]]));
     let gaps = "plots.flatMap((plot) => plot.series.slice(1)).every((series) => !series.spanGaps)";
     assert_eq!(window.evaluate(gaps).await, true);
-    assert_eq!(window.evaluate("plots[0].data[1].includes(null)").await, true, "the gap in the history");
+    assert_eq!(window.evaluate("plots[0].data[1].includes(null)").await, true, "the history has a gap");
 
     let mayors = data(&window, "v1/mayor/history?limit=1").await;
     window.wait(&format!("drawnTexts.includes({})", mayors["history"][0]["name"])).await;
     go(&window, "?view=status").await;
     window.wait("!document.querySelector('.plots')").await;
-    assert_eq!(window.evaluate("uPlot.sync('item').plots.length").await, 0, "no chart is left behind");
+    assert_eq!(window.evaluate("uPlot.sync('item').plots.length").await, 0, "no chart may be left behind");
     window.expect_clean(&[]);
 }

@@ -39,7 +39,7 @@ async fn items_are_compared_by_their_changes_and_unknown_ids_take_nothing_down()
     window.wait_for_text("No prices of NO_SUCH_ITEM in this time. Check the id.").await;
     settle(&window).await;
     assert_eq!(entries().await.len(), 4, "{:?}", entries().await);
-    assert_eq!(texts_of(&window, ".compare").await, [""; 0], "four are all");
+    assert_eq!(texts_of(&window, ".compare").await, [""; 0], "at most four items can be compared");
     window.inspect("market-item-compared").await;
     window.click("button", "Remove No Such Item").await;
     window.wait("location.search.endsWith('&with=COAL%2CDIAMOND')").await;
@@ -62,7 +62,7 @@ async fn links_have_the_range_or_the_times_and_never_the_key() {
     window.wait_for_text("Copied.").await;
     let base = cloud.url();
     assert_eq!(window.evaluate("copied").await, format!("{base}/market?item={ITEM}&range=7d&style=candles"));
-    // A browser without a clipboard shows the link.
+    // Without a clipboard, the page shows the link.
     window.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('no')))").await;
     window.click("button", "These times").await;
     window.wait("document.activeElement.ariaLabel === 'Text to copy'").await;

@@ -15,7 +15,7 @@ async fn votes_are_bars_with_the_leader_first_and_hidden_ones_and_a_closed_booth
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
     let year = seated_year(cloud.clock().now_ms());
-    // The second of three candidates leads.
+    // The second of these three candidates leads.
     let candidates = json!([
         {"key": "farming", "name": "Finnegan", "perks": [{"name": "GOATed", "description": "§eMore §7players.", "minister": true}], "votes": 300_000},
         {"key": "events", "name": "Foxy", "perks": null, "votes": 600_000},

@@ -20,7 +20,7 @@ async fn next(window: &Window, before: [Option<f64>; 2]) -> [Option<f64>; 2] {
     window.wait(&format!("history.length > {}", before[0].unwrap())).await;
     drawn(window).await;
     let after = state(window).await;
-    assert_eq!(after[0], before[0].map(|entries| entries + 1.0), "one address for one gesture");
+    assert_eq!(after[0], before[0].map(|entries| entries + 1.0), "each gesture must add one address");
     after
 }
 

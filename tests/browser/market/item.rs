@@ -61,7 +61,7 @@ async fn an_item_is_shown_at_every_range_which_survives_reload_and_back() {
     let high = candles.iter().filter_map(|candle| candle["buy_high"].as_f64()).fold(f64::MIN, f64::max);
     let figures = texts_of(&window, ".summary dd").await;
     assert!(figures[0].contains('%') && figures[4].contains("of the range"), "{figures:?}");
-    // The newest candle can change meanwhile; the highest price is older.
+    // The newest candle can change meanwhile, but the highest price is older.
     let shown: f64 = figures[3].replace(',', "").parse().unwrap();
     assert!(shown <= high.round() && shown > high * 0.99, "{shown}, not {high}");
     window.expect_clean(&[]);
@@ -92,12 +92,12 @@ async fn dragging_zooms_and_loads_finer_data() {
     let zoomed = window.address().await;
     window.reload().await;
     drawn(&window).await;
-    assert_eq!(window.address().await, zoomed, "the part is in the address");
+    assert_eq!(window.address().await, zoomed, "the address must keep the part");
     window.focus("button", "Reset").await;
     window.press("Enter").await;
     window.wait("!location.search.includes('from=')").await;
     drawn(&window).await;
-    assert_eq!(window.evaluate("document.activeElement.innerText").await, "Reset", "the focus stays");
+    assert_eq!(window.evaluate("document.activeElement.innerText").await, "Reset", "the focus must stay");
 
     window.open(&format!("/market?item={ITEM}&from=2019-01-01T00:00:00Z&to=2019-02-01T00:00:00Z")).await;
     window.wait_for_text("No prices were recorded in this time.").await;

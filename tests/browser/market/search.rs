@@ -27,7 +27,7 @@ async fn an_item_is_found_with_the_keyboard_alone_and_with_the_mouse() {
     settle(&window).await;
     window.press("/").await;
     window.wait("document.activeElement.getAttribute('role') === 'combobox'").await;
-    assert_eq!(window.evaluate("document.activeElement.value").await, "", "the slash is not typed");
+    assert_eq!(window.evaluate("document.activeElement.value").await, "", "the slash must not be typed");
     window.type_text("enchanted diamond").await;
     window.wait("document.querySelectorAll('[role=option]').length > 0").await;
     window.inspect("market-search").await;
@@ -105,7 +105,7 @@ async fn recent_and_watched_items_are_offered_before_anything_is_typed() {
     let expanded = "document.querySelector('[role=combobox]').ariaExpanded === 'true'";
     window.press("/").await;
     window.wait("document.activeElement.role === 'combobox'").await;
-    assert_eq!(window.evaluate(expanded).await, false, "no item is kept");
+    assert_eq!(window.evaluate(expanded).await, false, "no item is recent or watched yet");
     window.type_text("coal").await;
     window.wait("document.querySelector('[role=option] small')?.innerText === 'COAL'").await;
     for path in ["/v1/bazaar", "/v1/bazaar?mode=prices", "/v1/auctions/prices", "/v1/items"] {

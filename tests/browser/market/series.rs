@@ -259,7 +259,7 @@ async fn figures_of_a_range_and_places_of_labels_are_exact(window: &Window) {
 }
 
 async fn hours_are_medians_of_prices_relative_to_the_average_of_their_local_day(window: &Window) {
-    // Nine hours ahead of UTC.
+    // Tokyo is nine hours ahead of UTC.
     window.call("Emulation.setTimezoneOverride", json!({"timezoneId": "Asia/Tokyo"})).await;
     let body = "const rows = Array.from({ length: given * 24 }, (_, index) => {
           const buy = index % 24 === 19 ? 97.6 : 100;

@@ -82,7 +82,7 @@ async fn flips_are_sorted_and_filtered_and_each_leads_to_its_item() {
     );
     window.reload().await;
     settle(&window).await;
-    assert_eq!(texts_of(&window, "tbody th a").await, filtered, "sort and filter survive a reload");
+    assert_eq!(texts_of(&window, "tbody th a").await, filtered, "sort and filter must survive a reload");
     window.open("/market?view=flips").await;
     for target in ["td", "a"] {
         window.wait_for("heading", "Flips").await;

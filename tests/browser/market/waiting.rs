@@ -57,7 +57,7 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     hide(&window, true).await;
     let before = sent(&window);
     tokio::time::sleep(Duration::from_secs(8)).await;
-    assert_eq!(sent(&window), before, "nothing is requested while the tab is hidden");
+    assert_eq!(sent(&window), before, "a hidden tab must send no requests");
     hide(&window, false).await;
     while sent(&window).len() == before.len() {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -45,7 +45,6 @@ static RUNTIME: LazyLock<Runtime> =
 /// Shared, because its start takes longer than most tests.
 static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::start);
 
-/// A running browser.
 struct Chromium {
     commands: UnboundedSender<String>,
     state: Arc<Mutex<State>>,

@@ -47,7 +47,7 @@ fn issue(request_id: &str) -> Value {
 }
 
 fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a text"))
 }
 
 /// The keys of the account that are issued and have no expiry.
@@ -135,7 +135,7 @@ async fn an_event_that_is_no_command_is_refused_and_no_key_in_it_repeated() {
         assert_eq!(response["error"]["code"], "invalid_command", "{response}");
         assert!(!response.to_string().contains(&key[3..35]), "{response}");
     }
-    // A malformed key is explained.
+    // For a malformed key, `explain_key` explains the 401.
     let explained = done(&cloud, json!({"command": "explain_key", "key": "gd_"})).await;
     assert_eq!((&explained["status"], &explained["allowed"]), (&json!(401), &json!(false)));
     expect_no_secrets(&cloud, &[key]);

@@ -105,7 +105,7 @@ async fn too_many_requests_are_rate_limited_for_one_key_only() {
             assert_eq!(response.headers["retry-after"], "1");
         }
         assert!(get_with_key(&cloud, PATH, &keys.pro).await.data().is_object());
-        // Routes that require no key have no limit.
+        // The key's limit does not apply to routes that require no key.
         get_with_key(&cloud, "/v1/nowhere", &keys.starter).await.error("NOT_FOUND");
         cloud.clock().advance(Duration::from_secs(2));
         assert!(get_with_key(&cloud, PATH, &keys.starter).await.data().is_object());
@@ -196,7 +196,7 @@ async fn every_route_requires_a_valid_key_also_for_a_cached_response() {
                 headers.push((KEY_HEADER, key.expose()));
                 get_with(&cloud, example.path, &headers).await.error(code);
             }
-            // A client cannot bypass the cache.
+            // No header of a client bypasses the cache.
             let mut headers = extra.clone();
             headers.push((KEY_HEADER, keys.starter.expose()));
             let again = get_with(&cloud, example.path, &headers).await;
@@ -240,7 +240,7 @@ async fn when_keys_cannot_be_checked_requests_fail_and_the_failure_is_not_cached
             let response = get_with_key(&cloud, PATH, &keys.pro).await;
             let message = response.error("INTERNAL_ERROR");
             assert!(message.contains("could not be checked"), "{message}");
-            // The decision on the other key is cached.
+            // The gateway has cached the decision on the other key.
             assert!(get_with_key(&cloud, PATH, &keys.starter).await.data().is_object());
             cloud.dynamodb().clear_faults();
         }

@@ -15,7 +15,7 @@ const START: i64 = 1_777_388_400_000;
 #[tokio::test]
 async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
     for (tier, rate, burst) in [("starter", 2, 60), ("pro", 5, 150)] {
-        // The figures of the contract (`functions/README.md`, Limits).
+        // The limits are from the contract (`functions/README.md`, Limits).
         let (rate_limit, burst_limit) = match tier {
             "starter" => ("StarterRateLimit", "StarterBurstLimit"),
             _ => ("ProRateLimit", "ProBurstLimit"),

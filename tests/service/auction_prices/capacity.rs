@@ -175,7 +175,7 @@ fn expect_small_pages(hours: &[Row]) {
     assert_eq!(hours.iter().map(ids_of).sum::<usize>(), ITEMS);
     let page = |row: &Row| float(ids_of(row)) * read_units(PAGE_HOURS * bytes_of(row)) / 2.0;
     let average = hours.iter().map(page).sum::<f64>() / float(ITEMS);
-    assert!(average <= READ_UNITS_OF_PAGE, "{average:.1} read units a page of candles");
+    assert!(average <= READ_UNITS_OF_PAGE, "{average:.1} read units per page of candles");
     let largest = hours.iter().map(bytes_of).max().unwrap();
     assert!(PAGE_HOURS * largest < LARGEST_PAGE, "{largest} bytes in a row");
 }
@@ -186,9 +186,9 @@ fn expect_cheap_sales(sold: &[Row]) {
     let gigabytes = float(90 * 24 * bytes) / 1e9;
     assert!(gigabytes <= SALES_GIGABYTES, "{gigabytes} GB of sales");
     let dollars = HOURS_A_MONTH * units(sold) * PER_WRITE_UNIT + 0.45 * gigabytes;
-    assert!(dollars <= SALES_DOLLARS, "sales cost {dollars:.2} dollars a month");
+    assert!(dollars <= SALES_DOLLARS, "sales cost {dollars:.2} dollars per month");
     let page = read_units(SALES_ROWS * bytes) / 2.0 / float(sold.len());
-    assert!(page <= READ_UNITS_OF_PAGE, "{page:.1} read units a page of sales");
+    assert!(page <= READ_UNITS_OF_PAGE, "{page:.1} read units per page of sales");
 }
 
 #[tokio::test]
@@ -220,13 +220,13 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     let of_day = of("auctions#1d") + of("auctions#1d marker");
     let month = HOURS_A_MONTH * (60.0 * of_minute + of_hour + of_day / 24.0);
     let parts = format!(
-        "{of_minute:.0} a minute, {of_hour:.0} an hour ({:.0} rows, {:.0} sales, {:.0} sums, {:.0} averages), {of_day:.0} a day",
+        "{of_minute:.0} per minute, {of_hour:.0} per hour ({:.0} rows, {:.0} sales, {:.0} sums, {:.0} averages), {of_day:.0} per day",
         of("auctions#1h"),
         of("auctions#sales"),
         of("auctions#sums"),
         of("auctions#averages"),
     );
-    assert!(month <= WRITE_UNITS, "{month:.0} write units a month: {parts}");
+    assert!(month <= WRITE_UNITS, "{month:.0} write units per month: {parts}");
 
     // The averages of a week read the sums of twelve hours and the sales of 168 hours.
     let bytes = |series: &str| recorded[series].iter().map(bytes_of).sum::<usize>();

@@ -37,7 +37,7 @@ async fn every_sale_of_the_captured_lists_is_recorded_once() {
                 (row["price"].as_u64().unwrap(), row["timestamp"].as_i64().unwrap(), row["bin"] == true);
             expected.insert(row["auction_id"].as_str().unwrap().to_owned(), sale);
         }
-        // The list stays the same for two minutes.
+        // The provider serves the same list for two minutes.
         for _ in 0..2 {
             serve(&cloud, time, &[listing(1, "HYPERION", 1, time)], &list["auctions"]);
             assert_eq!(record(&cloud, RECORDER, minute).await["left_out"], 0, "{name}");

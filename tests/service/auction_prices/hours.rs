@@ -253,7 +253,7 @@ fn coins(hundredths: u64) -> f64 {
     hundredths as f64 / 100.0
 }
 
-/// The quotient, rounded.
+/// The rounded quotient. `None` if the divisor is 0.
 fn quotient(sum: u64, by: u64) -> Option<u64> {
     (by > 0).then(|| (2 * sum + by) / (2 * by))
 }

@@ -104,7 +104,7 @@ fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
         "{times:?} must be starts of {}",
         interval.name
     );
-    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "oldest first: {times:?}");
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "the oldest must come first: {times:?}");
     if let (Some(next), Some(first)) = (page.next(), times.first()) {
         assert!(next <= *first, "the next page must be older: {page:?}");
     }

@@ -38,7 +38,7 @@ async fn an_outage_of_36_hours_loses_nothing_at_any_step_of_catching_up() {
     while frontier < MIDNIGHT {
         minutes.expect(&cloud, &["A", "B"], frontier, end).await;
         let built = build(&cloud, end).await;
-        assert!(built.len() < 30, "a run is bounded: {built:?}");
+        assert!(built.len() < 30, "a run must be bounded: {built:?}");
         let progress = table::dump(&cloud).await.remove(&PROGRESS.map(str::to_owned).into()).unwrap();
         frontier = progress["until"]["N"].as_str().unwrap().parse().unwrap();
         cloud.kill(READER).await.unwrap();
@@ -64,8 +64,8 @@ async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coar
     left.expect(&cloud, &["A", "B"], end - SETTLE, end).await;
     let missing =
         |interval| minutes.candles("A", interval, end).len() - left.candles("A", interval, end).len();
-    assert!(missing(&INTERVALS[0]) > 2, "fine candles have a gap");
-    assert_eq!(missing(&INTERVALS[4]), 0, "the day has a candle");
+    assert!(missing(&INTERVALS[0]) > 2, "fine candles must have a gap");
+    assert_eq!(missing(&INTERVALS[4]), 0, "the day must have a candle");
     expect_clean_logs(&cloud);
 }
 

@@ -30,7 +30,7 @@ pub(super) async fn walk(
     let mut pages = 0;
     loop {
         let page = get_page(cloud, "A", interval, &format!("{further}{}", before(end)), now).await;
-        assert!(page.times().iter().all(|time| *time < end), "all open before {}", rfc3339(end));
+        assert!(page.times().iter().all(|time| *time < end), "all candles must open before {}", rfc3339(end));
         times.splice(0..0, page.times());
         pages += 1;
         let Some(next) = page.next() else { return (times, pages) };

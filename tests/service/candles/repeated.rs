@@ -88,7 +88,7 @@ async fn a_run_that_meets_a_late_minute_leaves_what_one_run_after_it_leaves() {
     tokio::join!(slow, fast);
     cloud.dynamodb().clear_faults();
     let left = candles(&cloud).await;
-    assert_eq!(build(&cloud, now).await, [], "both runs together have built everything");
+    assert_eq!(build(&cloud, now).await, [], "both runs together must have built everything");
     clear(&cloud).await;
     build(&cloud, now).await;
     table::expect_same(&left, &candles(&cloud).await, "a late minute between two runs");

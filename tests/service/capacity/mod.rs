@@ -26,7 +26,7 @@ const CAPTURE: &str = "bazaar/v2-20260428T1503Z.json";
 async fn expect_within_bounds(recording: &Recording, uneven: f64) {
     assert!(recording.keys().eq(RECORDED), "{:?}", recording.keys());
     let units: f64 = recording.values().map(|slot| slot.write_units() * slots(slot, 30 * DAY)).sum();
-    assert!(units <= WRITE_UNITS, "{units:.0} write units a month for prices and candles");
+    assert!(units <= WRITE_UNITS, "{units:.0} write units per month for prices and candles");
     queries::expect_within_bounds(recording, uneven).await;
 }
 

@@ -13,7 +13,7 @@ use crate::history::table::{self, Row};
 use crate::history::{DAY, HOUR, MINUTE, record, start};
 use crate::support::{expect_clean_logs, simulator};
 
-/// The number of products.
+/// The number of products on 2026-04-28.
 pub(super) const PRODUCTS: usize = 1_913;
 
 /// The prices of the five minutes relative to the snapshot's, so that open, high, low and close differ.

@@ -66,7 +66,7 @@ async fn products_with_an_invalid_id_are_left_out_with_a_warning() {
     invalid.show(&cloud);
     let cause = failure(&cloud, RECORDER, event(START)).await;
     assert!(cause.contains("no price can be recorded"), "{cause}");
-    assert!(table::dump(&cloud).await.is_empty(), "nothing is written");
+    assert!(table::dump(&cloud).await.is_empty(), "nothing may be written");
     let recorded = invalid.with("FIRST", good.clone()).with("ZZZ", good).record(&cloud, START).await;
     assert_eq!(recorded["products"], 2);
     let is_warning = |line: &Value| line["message"] == "invalid products are not recorded";
@@ -88,5 +88,5 @@ async fn an_unknown_item_has_no_points() {
         assert_eq!(get_at(&cloud, &path, START * 1_000).await.data(), empty);
     }
     let by_default = get_at(&cloud, "/v1/bazaar/history?item_id=SOMETHING", START * 1_000).await;
-    assert_eq!(chart::read(&by_default, "SOMETHING", "24h").len(), 1, "the range is 24h by default");
+    assert_eq!(chart::read(&by_default, "SOMETHING", "24h").len(), 1, "the default range must be 24h");
 }

@@ -51,7 +51,7 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
         }
     }
     assert!(table::dump(&cloud).await.is_empty());
-    assert_eq!(simulator(&cloud).requests("*"), 0, "a recorder fetched for an event that it refuses");
+    assert_eq!(simulator(&cloud).requests("*"), 0, "a recorder must not fetch for a refused event");
     expect_clean_logs(&cloud);
 }
 

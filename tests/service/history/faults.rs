@@ -57,7 +57,7 @@ async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log(
             }
             cloud.dynamodb().clear_faults();
             for path in ROUTES {
-                assert!(!get(&cloud, path).await.cached(), "{what}: {path} has recovered");
+                assert!(!get(&cloud, path).await.cached(), "{what}: {path} must recover");
             }
             expect_clean_logs(&cloud);
         });
@@ -107,7 +107,7 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
     assert_eq!(
         log_lines(&cloud).iter().filter(|line| stale(line)).count(),
         12,
-        "a response within its TTL logs no warning"
+        "a response within its TTL must log no warning"
     );
     cloud.dynamodb().clear_faults();
     for path in ROUTES {
@@ -146,7 +146,7 @@ fn market() -> Market {
     })
 }
 
-/// Gives every recorder something to record.
+/// Makes the provider serve data for every recorder.
 fn show_something(cloud: &Cloud) {
     market().show(cloud);
     let sales = json!([
@@ -157,7 +157,7 @@ fn show_something(cloud: &Cloud) {
     simulator(cloud).set_fault("/v2/skyblock/firesales", ::simulator::Fault::default().with_body(body));
 }
 
-/// Empties the table and gives the recorder something to record.
+/// Empties the table, and prepares data for the recorder.
 async fn prepare(cloud: &Cloud, recorder: &str) {
     table::clear(cloud).await;
     show_something(cloud);

@@ -75,7 +75,7 @@ async fn each_of_27_terms_is_recorded_once_and_shown_once_it_has_ended() {
         expected.insert(0, entry(&shown, year));
         assert_eq!(history(&cloud, 99, ends).await, expected, "year {year} has ended");
     }
-    assert_eq!(table::dump(&cloud).await.len(), expected.len(), "one row for each election");
+    assert_eq!(table::dump(&cloud).await.len(), expected.len(), "each election must have one row");
     let now = term(years.end)[0] + HOUR;
     let by_default = get_at(&cloud, "/v1/mayor/history", (now + HOUR) * 1_000).await.data();
     assert_eq!(by_default["history"].as_array().unwrap()[..], expected[..24], "24 by default");

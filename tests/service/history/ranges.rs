@@ -87,7 +87,7 @@ async fn a_full_range_shows_all_of_its_slots_and_none_that_is_a_range_ago() {
     assert_eq!(
         RANGES.map(length),
         [HOUR, DAY, 7 * DAY, 30 * DAY, 90 * DAY],
-        "a range is as long as its name"
+        "a range must be as long as its name says"
     );
     market_at(START).record(&cloud, START).await;
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;

@@ -85,7 +85,7 @@ async fn an_invalid_event_fails_and_the_message_shows_a_valid_one() {
         }
     }
     assert!(table::dump(&cloud).await.is_empty());
-    assert_eq!(simulator(&cloud).requests("*"), 0, "a recorder fetched without a tick");
+    assert_eq!(simulator(&cloud).requests("*"), 0, "a recorder must not fetch without a tick");
     expect_clean_logs(&cloud);
 }
 
@@ -100,7 +100,7 @@ async fn an_event_may_have_its_own_now_and_unknown_fields() {
     // Rows that would already have expired are not written.
     let response = invoke(&cloud, RECORDER, at(START, START + 3 * DAY)).await;
     assert_eq!(recorded(&response, START), nothing());
-    assert_eq!(simulator(&cloud).requests(BAZAAR), 0, "a recorder with nothing to record fetches nothing");
+    assert_eq!(simulator(&cloud).requests(BAZAAR), 0, "a recorder without anything to record must not fetch");
     let response = invoke(&cloud, RECORDER, at(START, START + DAY)).await;
     assert_ne!(recorded(&response, START), nothing());
 }

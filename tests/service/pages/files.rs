@@ -221,7 +221,7 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
             }
         }
         assert!(!text.contains("@import"), "{name}");
-        // A selector loads nothing.
+        // CSS selectors load nothing.
         let loading = text.replace("a[href^='https://", "").replace("a[href^=\"https://", "");
         for scheme in ["http://", "https://", "ws://", "wss://"] {
             for rest in between(&loading, scheme, ' ') {

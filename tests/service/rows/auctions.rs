@@ -1,4 +1,5 @@
-//! `auctions` on a page of auctions. A page that the provider loses for a moment stays available, or is an error instead of a 404.
+//! An invalid auction is left out of its page. The page fails only if most auctions or its own numbers are invalid. A page that the provider
+//! loses for a moment stays available, or is an error instead of a 404.
 
 use local::Cloud;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! `products` of the bazaar, by id.
+//! An invalid product of the bazaar is left out of every mode and of the history. The bazaar fails only if most products are invalid or no
+//! product has a price.
 
 use local::Cloud;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `items` of the item catalogue.
+//! An invalid item is left out of the catalogue. The catalogue fails only if most items are invalid.
 
 use super::table::{Field, Route, bare, in_braces, texts};
 

@@ -1,4 +1,5 @@
-//! `perks` of the mayor. The mayor is not a row: without a valid mayor, there is nothing to serve.
+//! An invalid perk of the mayor is left out. The route and the recorder fail without a valid mayor, which is not a row, or if no perk is
+//! valid.
 
 use serde_json::json;
 use simulator::Fault;

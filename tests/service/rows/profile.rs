@@ -1,4 +1,4 @@
-//! `profiles` of a player.
+//! An invalid profile of a player is left out. The player fails only if no profile is valid, or most of many are invalid.
 
 use super::table::{Field, ONE_IS_ENOUGH, Route, bare, in_braces, texts};
 

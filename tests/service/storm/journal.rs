@@ -88,7 +88,6 @@ pub(super) struct Entries {
     pub(super) counts: BTreeMap<String, u64>,
 }
 
-/// The journal of the cloud.
 pub(super) struct Journal {
     pub(super) clock: Clock,
     entries: Mutex<Entries>,

@@ -109,7 +109,6 @@ type Once<T> = Arc<OnceLock<T>>;
 /// Values that are computed only once for each key.
 type Memory<K, V> = Mutex<HashMap<K, Once<V>>>;
 
-/// The simulated game.
 pub(super) struct Game {
     pub(super) seed: u64,
     /// The snapshots by resource and time of refresh.

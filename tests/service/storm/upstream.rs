@@ -111,7 +111,6 @@ impl Fault {
     }
 }
 
-/// The upstream of the cloud.
 pub(super) struct Upstream {
     pub(super) url: String,
     shared: Arc<Shared>,
