@@ -25,11 +25,11 @@ enum Expected {
     Refused(&'static str, &'static str, &'static str),
     /// 400: the value of `ids`, and its flaw.
     Flawed(&'static str, &'static str),
-    /// 400: the parameter has these two values.
+    /// 400: the parameter, and its two values.
     Conflicting(&'static str, &'static str, &'static str),
     /// 400: the query was split at a `;` before this rest.
     Split(&'static str),
-    /// 400: the parameter is required.
+    /// 400: the missing parameter.
     Missing(&'static str),
     /// 404 with this text in the message.
     NotFound(&'static str),

@@ -19,7 +19,7 @@ const ITEM: &str = "INK_SACK:3";
 const MANY_AUCTIONS: &str = "GOD_POTION_2";
 /// 2026-11-21T15:05:10Z.
 const NOW: i64 = 1_795_273_510;
-/// The end of the latest complete intervals: they are built two minutes after their end.
+/// Intervals that end by this time are built: two minutes after their end.
 const SETTLED: i64 = NOW - 120;
 const DAY: i64 = 86_400;
 /// The intervals and their lengths in seconds.

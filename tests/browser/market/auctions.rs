@@ -226,7 +226,7 @@ async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
     window.click("button", "Lowest now vs. 1-day average").await;
     window.wait("document.querySelector('[aria-sort=ascending]')").await;
     let changes = texts_of(&window, "tbody td:nth-child(3)").await;
-    assert!(changes[0].ends_with('%') && changes[2] == "–", "rows without a value must come last: {changes:?}");
+    assert!(changes[0].ends_with('%') && changes[2] == "–", "rows without a value come last: {changes:?}");
 
     window.focus("searchbox", "Filter by name").await;
     window.type_text("growth").await;

@@ -124,7 +124,7 @@ async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
     replace(&window, "v1/auctions/", &response).await;
     go(&window, "?view=flips&market=auctions").await;
     settle(&window).await;
-    // B sells for 20 million, less 2 % and less 1 %. A pays 1 % for the listing. C would lose, and D is sold too rarely.
+    // The fees of B are 2 % for the listing and 1 % for collecting, the fee of A is 1 %. C would lose, and D is sold too rarely.
     let expected = [
         ["B", "11.4M", "142.50%", "8,000,000", "20M", "7", "3"],
         ["A", "190,000", "23.75%", "800,000", "1,000,000", "5", "3"],

@@ -53,8 +53,9 @@ const STAGE_CACHE: usize = 1_048_576;
 /// The end of the recorded hour, which is the last but one of a day.
 const END: i64 = MIDNIGHT - HOUR;
 
-/// The numbers of items that are listed at a time, and of sales in a minute, which is the mean of 73 captured lists.
+/// The number of items that are listed at a time.
 const ITEMS: usize = 6_500;
+/// The number of sales in a minute: the mean of 73 captured lists.
 const SALES: usize = 108;
 
 /// The ids of real items, and further ids from real words, [`ITEMS`] in all.
@@ -160,7 +161,7 @@ async fn build_hour(cloud: &Cloud) -> f64 {
     assert!(read_by_hour <= READ_UNITS_OF_HOUR, "an hour of minutes: {read_by_hour} read units");
     let before = cloud.dynamodb().consumed().read_units;
     build(cloud, END + 6 * MINUTE).await;
-    // The bill includes the averages, which have only this hour to read.
+    // The bill also includes the averages, which have only this hour so far.
     let billed = cloud.dynamodb().consumed().read_units - before;
     assert!(
         (0.9..1.1).contains(&(billed / read_by_hour)),

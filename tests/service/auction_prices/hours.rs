@@ -149,8 +149,8 @@ impl World {
         record(session, Tick::of(UnixSeconds::new(minute)), &minute_of).await.unwrap();
     }
 
-    /// The sales of an item between two times in seconds. A sale counts if a list has it that was recorded within its hour or the three
-    /// minutes after.
+    /// The sales of an item between two times in seconds. A sale counts only if it is in a list that was recorded in the sale's hour or the
+    /// three minutes after.
     fn sold(&self, id: &str, from: i64, end: i64) -> Vec<&Happened> {
         let is_listed = |sale: &&Happened| {
             let hour = sale.time_ms.div_euclid(1_000 * HOUR) * HOUR;
@@ -361,7 +361,7 @@ async fn expect_sales(cloud: &Cloud, world: &World) {
     }
 }
 
-/// Panics unless the page of sales before this time, from which no sales are stored, is empty and the last.
+/// Panics unless the page of sales before this time is empty and the last. No sales are stored from before it.
 async fn expect_end_before(cloud: &Cloud, before: &str) {
     let path = format!("/v1/auctions/sales?id=ALWAYS&before={before}");
     let data = get_at(cloud, &path, NOW * 1_000).await.data();

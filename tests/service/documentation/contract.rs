@@ -55,7 +55,7 @@ async fn the_examples_show_real_responses() {
             let start = r#"{"success":true,"data":{""#;
             let first = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
             let name =
-                first.unwrap_or_else(|| panic!("the output of {command} begins unlike a response: {output:?}"));
+                first.unwrap_or_else(|| panic!("the output of {command} is not a response: {output:?}"));
             assert!(
                 response.text.starts_with(&format!("{start}{name}\"")),
                 "{command}: {:.200}",

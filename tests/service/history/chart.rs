@@ -43,7 +43,7 @@ pub(super) fn read(response: &Response, id: &str, range: &str) -> Vec<Point> {
     };
     let points: Vec<_> = history.iter().map(point).collect();
     // RFC 3339 texts sort by time.
-    assert!(times(&points).is_sorted_by(|earlier, later| earlier < later), "{id}: the oldest must come first");
+    assert!(times(&points).is_sorted_by(|earlier, later| earlier < later), "{id}: must be oldest first");
     points
 }
 

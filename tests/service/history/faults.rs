@@ -36,7 +36,7 @@ fn expect_cause(cause: &Value, operation: &str, word: &str) {
     for part in [&table, operation, word] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // A cause can name two failed series of candles.
+    // The limit has room for two failed series of candles.
     assert!(text.len() < 500, "{text}");
 }
 
@@ -268,7 +268,7 @@ async fn a_short_fault_of_the_table_is_retried() {
             prepare(&cloud, recorder).await;
             let before = cloud.dynamodb().requests(operation);
             run(&cloud, recorder).await;
-            assert!(requests > cloud.dynamodb().requests(operation) - before, "{what} must need more requests");
+            assert!(requests > cloud.dynamodb().requests(operation) - before, "{what} needs more requests");
         }
     }
     expect_clean_logs(&cloud);

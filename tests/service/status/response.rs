@@ -37,7 +37,7 @@ fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() 
     }
 }
 
-/// The row of a sale with this start and this time of the first record, both in Unix seconds.
+/// The row of a sale that starts and was first recorded at these times in Unix seconds.
 fn sale(start: i64, recorded_at: i64) -> Row {
     table::sale("A", start * 1_000, recorded_at)
 }

@@ -217,8 +217,8 @@ impl Storm {
         Ok(())
     }
 
-    /// Requires a good response to one of several requests. A 404 can be right, because the game does not list every product at every
-    /// time.
+    /// Repeats the request until the response is a 200 or a 404, at most [`MOST_TRIES`] times. A 404 can be right, because the game does not
+    /// list every product at every time.
     async fn expect_success(&self, query: &Query) -> Result<(), String> {
         for _ in 0..MOST_TRIES {
             let exchange = self.cloud.exchange(query.clone(), Caller::Pro).await;

@@ -122,8 +122,8 @@ impl Query {
         queries
     }
 
-    /// The TTL, and the highest age of data that `functions/README.md`, Caching, allows usually and while the provider fails, all in
-    /// milliseconds.
+    /// The TTL, the highest usual age of data, and the highest age while the provider fails, in milliseconds (`functions/README.md`,
+    /// Caching).
     pub(super) fn ages_ms(&self, has_stage_cache: bool) -> [i64; 3] {
         let ttl_ms = i64::try_from(self.route.cache.as_millis()).unwrap();
         let stored_ms = if has_stage_cache { ttl_ms + INVOCATION_MS } else { 0 };

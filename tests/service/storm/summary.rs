@@ -38,9 +38,9 @@ impl Summary {
     pub(super) fn expect_good(&self, seed: u64) {
         let repeat = format!("Repeat with STORM_SEED={seed}.");
         let Self { right, wrong, points, .. } = self;
-        assert!(wrong.is_empty(), "{} responses or checks were wrong:\n{}\n{repeat}", wrong.len(), wrong.join("\n"));
+        assert!(wrong.is_empty(), "{} checks failed:\n{}\n{repeat}", wrong.len(), wrong.join("\n"));
         assert_eq!(right.len(), VERSION_1.len(), "a route was not requested. {repeat}");
-        assert!(right.values().all(|count| *count > 0), "a function had no right response: {right:?}. {repeat}");
+        assert!(right.values().all(|count| *count > 0), "without a right response: {right:?}. {repeat}");
         assert!(*points > 0, "nothing was recorded. {repeat}");
     }
 }
