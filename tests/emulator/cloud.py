@@ -22,7 +22,7 @@ from services import request
 FOLDER = TARGET / "emulator"
 processes.LOGS = FOLDER / "logs"
 
-# Differs from the default region of tools, so that a tool without this setting fails.
+# Not the default region of any tool, so a missing setting makes a step fail.
 REGION = "eu-central-1"
 # Another region, without the type AWS::Budgets::Budget.
 OTHER_REGION = "eu-central-2"

@@ -274,7 +274,7 @@ def create_stage(original, logical_id, properties, stack):
     return original(logical_id, properties, stack)
 
 
-# CloudFormation cannot delete a protected table.
+# CloudFormation cannot delete a protected table; MiniStack can.
 @handles("AWS::DynamoDB::Table", "delete", "_ddb_delete")
 def delete_table(original, name, properties):
     if formation._dynamodb._tables.get(name, {}).get("DeletionProtectionEnabled"):
@@ -328,7 +328,7 @@ def create_dashboard(original, logical_id, properties, stack):
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------
 
 
-# AWS's scheduler replaces this placeholder in the input of a target.
+# AWS's scheduler replaces this placeholder in the input of a target; MiniStack does not.
 @replaces(eventbridge, "_invoke_target")
 def invoke_target(original, target, event, *rest, **named):
     if event.get("Source") == "aws.scheduler" and "Input" in target:

@@ -66,7 +66,7 @@ class Rehearsal:
             self.stack.package()
         with step("refuses parameters that are not allowed"):
             self.refuse_parameters()
-        with step("fails to create a stack with protected tables, which the operator deletes"):
+        with step("fails to create a stack with protected tables, and removes its remains"):
             self.fail_protected_creation()
         with step("fails to create a stack without a role for logs, and leaves nothing behind"):
             self.fail_first_creation()
@@ -78,7 +78,7 @@ class Rehearsal:
             self.create_in_other_region()
         with step("issues keys with cargo admin, which needs only the documented rights"):
             self.issue_keys()
-        with step("completes commands whose writes of keys are interrupted, or repeats them"):
+        with step("completes commands with interrupted writes of keys, or repeats them"):
             Interruptions(self.account).run()
         with step("explains and corrects the state of a key in API Gateway"):
             self.correct_keys()
@@ -323,7 +323,7 @@ class Rehearsal:
         for state, expected in (("unpaid", 403), ("active", 200)):
             expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
             expect(self.pay(state) == 200, "an event is not accepted")
-            eventually(lambda: mayor() == expected, f"a request with a key of an account that is {state} does not get {expected}")
+            eventually(lambda: mayor() == expected, f"with a key of an account that is {state}, /v1/mayor does not get {expected}")
         gateway, outputs = self.account.client("apigateway"), self.account.outputs()
         [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "payer rehearsal"]
         for tier, plan in (("starter", "StarterUsagePlan"), ("pro", "ProUsagePlan")):

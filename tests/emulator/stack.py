@@ -28,7 +28,7 @@ def eventually(look, otherwise):
 
 
 class Stack:
-    """The stack. It does not exist until it is created."""
+    """The CloudFormation stack of the service. It does not exist at first."""
 
     def __init__(self, account):
         self.account = account

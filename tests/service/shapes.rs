@@ -1,5 +1,4 @@
-//! Every route responds with exactly the documented fields, and with the values that follow from the upstream's response at the
-//! time.
+//! Every route responds with exactly the documented fields, and with the values that follow from the upstream's current response.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -47,7 +47,7 @@ def bridge_address():
     """Returns the address of this machine in the containers' network."""
     with contextlib.closing(docker.from_env()) as client:
         [network, *_] = client.networks.get("bridge").attrs["IPAM"]["Config"]
-    # Some engines do not report the address. It is the first one of the subnet then.
+    # Some engines do not report the address. Then it is the first address of the subnet.
     return network.get("Gateway") or str(next(ipaddress.ip_network(network["Subnet"]).hosts()))
 
 

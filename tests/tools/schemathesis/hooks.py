@@ -34,8 +34,8 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """Removes parameters that the mode of the bazaar ignores, and changes times to the start of an interval. Too few requests would be left
-    if these were excluded."""
+    """Removes parameters that the mode of the bazaar ignores, and changes times to the start of an interval. Excluding these requests would
+    leave too few."""
     if case.operation.path == "/v1/bazaar/candles/all" and case.query:
         opened_at = case.query.get("opened_at")
         if isinstance(opened_at, str) and TIME.fullmatch(opened_at):
