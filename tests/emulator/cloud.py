@@ -82,16 +82,13 @@ class Cloud:
         self.client("s3").create_bucket(Bucket=self.bucket, CreateBucketConfiguration=place)
 
     def client(self, service):
-        """A client of an AWS service."""
         return self.session.client(service, endpoint_url=self.url)
 
     def outputs(self):
-        """The outputs of the stack."""
         [stack] = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
     def table_arn(self, table):
-        """The ARN of a table."""
         return self.client("dynamodb").describe_table(TableName=table)["Table"]["TableArn"]
 
     def status(self):
@@ -126,7 +123,6 @@ class Cloud:
         return ended
 
     def sam(self, *arguments, folder=None):
-        """Runs the SAM CLI."""
         return self.run(SAM, *arguments, folder=folder, log="sam")
 
     def admin(self, *arguments, given=None):

@@ -61,7 +61,6 @@ class Interruptions:
         handler.wfile.write(response)
 
     def kill_function(self):
-        """Kills the processes of the function."""
         variable = f"AWS_LAMBDA_FUNCTION_NAME={self.outputs['AccountsFunction']}\0".encode()
         for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
             # Other processes may end meanwhile, or belong to another user.

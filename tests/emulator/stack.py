@@ -92,7 +92,6 @@ class Stack:
         return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
 
     def events(self):
-        """Returns the events of the stack."""
         pages = self.formation.get_paginator("describe_stack_events").paginate(StackName=STACK)
         return [event for page in pages for event in page["StackEvents"]]
 

@@ -25,7 +25,6 @@ const CASES: u32 = 8;
 /// One second after the time of the sample events. The provider refreshes nothing in this second.
 const NOW_MS: i64 = 1_794_830_401_000;
 
-/// The sample event of the function.
 fn sample(function: &str) -> Value {
     let text = std::fs::read_to_string(in_repository("events").join(format!("{function}.json"))).unwrap();
     serde_json::from_str(&text).unwrap()

@@ -38,7 +38,6 @@ fn faulty() -> Options {
     Options { template, ..one_instance_each() }
 }
 
-/// The response to a request for `fault`.
 async fn get_fault(cloud: &Cloud, fault: &str) -> Response {
     get(cloud, &format!("/v1/faulty/{fault}")).await
 }

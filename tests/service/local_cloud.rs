@@ -16,7 +16,6 @@ use crate::support::{cargo, event, examples, get, invoke, send, send_with, start
 /// How long the build and the start may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(30);
 
-/// `cargo local` with these options.
 fn cargo_local(options: &[&str]) -> Command {
     let mut command = cargo("local", &[&["--profile", "test"], options].concat());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);

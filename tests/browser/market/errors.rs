@@ -11,7 +11,6 @@ use crate::window::Window;
 /// Chromium's message about an error response.
 const FAILED: &[&str] = &["Failed to load resource"];
 
-/// Opens the market page with this key.
 async fn open_with(cloud: &Cloud, key: &str) -> Window {
     let window = Window::new(&cloud.url(), key).await;
     window.open(&format!("/market?view=flips#key={key}")).await;

@@ -9,7 +9,6 @@ use super::{forget_key, open, settle};
 use crate::cloud::{pro_key, start, start_with};
 use crate::window::Window;
 
-/// Enters a key in the form.
 async fn enter(window: &Window, key: &str) {
     window.focus("textbox", "API key").await;
     window.evaluate("document.getElementById('key').select()").await;

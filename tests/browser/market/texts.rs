@@ -16,7 +16,6 @@ const TEXT: &str = "<img src=x onerror=\"isHarmed=1\">%%green%%<script>isHarmed=
 /// Fields that stay unchanged, because the service or the game's calendar depends on them.
 const KEPT: [&str; 8] = ["id", "key", "item_id", "product_id", "tier", "material", "category", "lastUpdated"];
 
-/// Makes the provider of this cloud hostile.
 fn make_hostile(cloud: &Cloud) {
     let now = cloud.clock().now_ms();
     let simulator = cloud.simulator().unwrap();

@@ -81,7 +81,6 @@ impl Window {
         self.call("Input.insertText", json!({"text": text})).await;
     }
 
-    /// Clicks at this point of the window.
     pub(crate) async fn click_at(&self, x: f64, y: f64) {
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             self.mouse(kind, x, y).await;

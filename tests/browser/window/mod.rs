@@ -54,7 +54,6 @@ impl Window {
         self.wait("document.readyState === 'complete'").await;
     }
 
-    /// Loads the page again.
     pub(crate) async fn reload(&self) {
         self.evaluate("void (window.isOld = true)").await;
         self.call("Page.reload", json!({})).await;
@@ -103,7 +102,6 @@ impl Window {
         self.evaluate("document.body.innerText").await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the text is shown.
     pub(crate) async fn wait_for_text(&self, text: &str) {
         self.wait(&format!("document.body.innerText.includes({})", json!(text))).await;
     }

@@ -14,7 +14,6 @@ pub(crate) struct Request {
     pub(crate) response: Value,
 }
 
-/// The activity of a tab.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     base: String,

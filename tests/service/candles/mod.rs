@@ -178,7 +178,6 @@ fn only_row<'dump>(dump: &'dump Dump, interval: &Interval) -> &'dump Row {
     row
 }
 
-/// Copies the row to these slots.
 fn copies(row: &Row, slots: impl IntoIterator<Item = i64>) -> impl Iterator<Item = Row> {
     slots.into_iter().map(|slot| with(row, "sk", serde_json::json!({"S": format!("{slot:010}")})))
 }

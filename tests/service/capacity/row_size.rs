@@ -20,7 +20,6 @@ fn bytes_of_number(text: &str) -> usize {
     whole.len().div_ceil(2) + fraction.len().div_ceil(2) + 1 + sign
 }
 
-/// The size of an attribute's value.
 fn bytes_of_value(value: &Value) -> usize {
     let (kind, value) = value.as_object().unwrap().iter().next().unwrap();
     match (kind.as_str(), value) {

@@ -7,7 +7,6 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use crate::support::in_repository;
 
-/// The root of the repository.
 pub(super) fn repository() -> PathBuf {
     in_repository("")
 }

@@ -133,7 +133,6 @@ const OPERATIONS: [(&str, &str); 13] = [
     ("record-fire-sales", "PutItem"),
 ];
 
-/// The function that builds candles.
 const BUILDER: &str = "record-candles";
 
 /// The log's words about a batch that was not completed.

@@ -14,7 +14,6 @@ use crate::support::simulator;
 /// The provider's path of the bazaar.
 pub(crate) const BAZAAR: &str = "/v2/skyblock/bazaar";
 
-/// The function that records the bazaar.
 pub(crate) const RECORDER: &str = "record-bazaar";
 
 /// The time of the provider's refresh, in Unix milliseconds.
@@ -42,7 +41,6 @@ impl Quote {
     }
 }
 
-/// A quote with these numbers.
 pub(crate) fn quote(
     sell_price: impl Display,
     buy_price: impl Display,

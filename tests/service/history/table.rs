@@ -103,7 +103,6 @@ pub(crate) async fn delete(cloud: &Cloud, partition: &str, sort: &str) {
     delete_all(cloud, &[(partition.to_owned(), sort.to_owned())]).await;
 }
 
-/// Deletes the rows with these keys.
 pub(crate) async fn delete_all(cloud: &Cloud, keys: &[(String, String)]) {
     for batch in keys.chunks(BATCH) {
         let key = |(partition, sort): &(String, String)| json!({"pk": {"S": partition}, "sk": {"S": sort}});

@@ -159,7 +159,6 @@ async fn the_recorder_leaves_out_the_same_products() {
 const LEVELS: [&str; 2] =
     [r#"{"amount":7,"pricePerUnit":1.5,"orders":2}"#, r#"{"amount":3.0,"pricePerUnit":2.5E1,"orders":1}"#];
 
-/// The product `id` with these orders.
 fn with_orders(id: &str, sell_summary: &str, buy_summary: &str) -> String {
     let orders = format!(r#""sell_summary":{sell_summary},"buy_summary":{buy_summary},"quick_status""#);
     PRODUCTS.usual(id).replace(r#""quick_status""#, &orders)

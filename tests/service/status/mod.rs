@@ -104,7 +104,6 @@ fn entry<'status>(status: &'status Value, feed: &str) -> &'status Value {
     status["feeds"].as_array().unwrap().iter().find(|entry| entry["name"] == feed).unwrap()
 }
 
-/// The names of the unhealthy feeds.
 fn unhealthy(status: &Value) -> Vec<&str> {
     let feeds = status["feeds"].as_array().unwrap().iter();
     feeds.filter(|feed| feed["is_healthy"] == false).map(|feed| feed["name"].as_str().unwrap()).collect()

@@ -27,7 +27,6 @@ pub(super) const INVOCATION_MS: i64 = 29_000;
 /// How long a log line may take to arrive.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Checks the responses of one cloud.
 pub(super) struct ResponseCheck<'a> {
     pub(super) journal: &'a Journal,
     pub(super) has_stage_cache: bool,

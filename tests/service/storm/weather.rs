@@ -26,7 +26,6 @@ pub(super) fn jump(rng: &mut Rng) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The faults of the upstream.
 pub(super) fn upstream(rng: &mut Rng, is_hanging: bool) -> Weather {
     let faults = *rng.choice(&[0, 50, 200, 400, 700, 950]).unwrap();
     Weather { faults, hangs: if is_hanging { 150 } else { 0 } }

@@ -42,7 +42,6 @@ pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await
 }
 
-/// Starts the service with these options.
 pub(crate) async fn start_with(options: Options) -> Cloud {
     Cloud::start(options).await.unwrap()
 }
@@ -100,7 +99,6 @@ pub(crate) const FLIPS: [(&str, usize, [u32; 2]); 8] = [
     ("&min_price=0&min_volume=0&limit=100", 100, [0, 0]),
 ];
 
-/// The cloud's upstream simulator.
 #[track_caller]
 pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {
     cloud.simulator().unwrap()

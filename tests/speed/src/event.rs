@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use crate::workspace;
 
-/// Names and values of parameters.
 pub(crate) type Parameters = &'static [(&'static str, &'static str)];
 
 /// The time of the sample events.

@@ -26,7 +26,6 @@ ATTEMPTS = 3
 
 
 def download(package, version):
-    """Downloads the published package."""
     url = f"{REGISTRY}/{package}/-/{package}-{version}.tgz"
     for attempt in range(1, ATTEMPTS + 1):
         try:
