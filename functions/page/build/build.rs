@@ -1,5 +1,5 @@
-//! Writes the pages and their files as Rust: each as the JSON string that a proxy response carries, under one hash of all files
-//! that the pages load.
+//! Writes the pages and their files as Rust code. Each file is the JSON string that a proxy response carries. The addresses of the
+//! files that pages load contain one hash of all of them.
 
 mod compact;
 mod join;
@@ -26,11 +26,11 @@ const README: &str = "README.md";
 const PAGES: [(&str, &str, &str); 2] =
     [("docs.html", "DOCS", DOCS_POLICY), ("market.html", "MARKET", MARKET_POLICY)];
 
-/// The modules that are joined with what they import: that of the market page, and those of the views that it loads later.
+/// The modules that are joined with their imports: the market page's module, and the modules of the views that it loads later.
 const MARKET: &str = "market.js";
 const LAZY: [&str; 3] = ["item.js", "mayor.js", "flips.js"];
 
-/// The page that has operations of the OpenAPI document in it, and the document.
+/// The page that contains the operations of the OpenAPI document, and the document.
 const REFERENCE: &str = "docs.html";
 const DOCUMENT: &str = "../index/openapi.json";
 
@@ -40,13 +40,13 @@ const ICON: &str = "icon.svg";
 /// The script of the API reference, with its name in the crate that carries it.
 const REFERENCE_SCRIPT: &str = "scalar.js";
 
-/// What a page has in place of the folder of its files.
+/// The placeholder in a page for the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// How many bytes of the digest the hash has.
+/// The number of bytes of the digest in the hash.
 const HASH_BYTES: usize = 8;
 
-/// How long browsers may keep files whose addresses contain the hash, and all others.
+/// How long browsers may keep files whose addresses contain the hash, and all other files.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const SHORT: &str = "public, max-age=300";
 
@@ -59,13 +59,13 @@ const MARKET_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 's
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Opened by itself, a file loads nothing.
+/// A file that is opened as a page loads nothing.
 const FILE_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 struct Source {
     name: String,
     text: String,
-    /// Whether it is ours.
+    /// Whether the file belongs to this project, not to a library.
     is_own: bool,
 }
 
@@ -101,7 +101,7 @@ fn main() -> io::Result<()> {
 /// Returns the files of all folders and the script of the API reference, by name.
 ///
 /// # Errors
-/// If a file cannot be read, or two have the same name: all of them are in one folder of the API.
+/// If a file cannot be read, or two files have the same name: the API serves all of them in one folder.
 fn sources() -> io::Result<Vec<Source>> {
     let mut sources = vec![reference_script()?];
     for folder in FOLDERS {
@@ -130,10 +130,10 @@ fn sources() -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Joins the modules of the market page. Each of the others stays a file, too: the API reference imports one of them.
+/// Joins the modules of the market page. Every other module also stays a file: the API reference imports one of them.
 ///
 /// # Errors
-/// What cannot be joined.
+/// If a module cannot be joined.
 fn join_modules(assets: &mut [Source]) -> Result<(), String> {
     let is_module =
         |source: &&Source| source.is_own && Path::new(&source.name).extension() == Some("js".as_ref());
@@ -179,7 +179,7 @@ fn hash(assets: &[Source]) -> String {
 /// Returns the file as a struct literal, and writes its content into the folder `output`.
 ///
 /// # Errors
-/// If browsers would not know what to do with a file of this name.
+/// If the name has no extension with a known content type.
 fn literal(source: &Source, cache_control: &str, policy: &str, output: &Path) -> io::Result<String> {
     let Source { name, text, .. } = source;
     let content_type = match Path::new(name).extension().and_then(|extension| extension.to_str()) {

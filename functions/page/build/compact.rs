@@ -1,12 +1,11 @@
-//! Makes scripts and style sheets smaller without changing what they do.
+//! Makes scripts and style sheets smaller without changing their effect.
 
-/// Returns the script or style sheet without indentation, empty lines and comments that begin a line, which are a quarter of what
-/// browsers would load.
+/// Returns the script or style sheet without indentation, empty lines and comments that begin a line. They are a quarter of its size.
 ///
 /// # Errors
-/// - A line in which a comment ends and code follows, because the code would be left out too.
-/// - A line of a template that begins like a comment, because it is text.
-/// - A file whose templates or braces do not end, because its templates are not known then.
+/// - If code follows the end of a comment on the same line: it would be left out with the comment.
+/// - If a line of a template begins like a comment, although it is text.
+/// - If a template or a brace does not end: the bounds of templates are then unknown.
 pub(crate) fn compact(code: &str) -> Result<String, String> {
     let mut is_in_comment = false;
     let mut open = Vec::new();
@@ -21,7 +20,7 @@ pub(crate) fn compact(code: &str) -> Result<String, String> {
                 None => true,
                 Some((_, "")) => false,
                 Some(_) => {
-                    return Err(format!("write code that follows a comment on a line of its own: {line}"));
+                    return Err(format!("write the code after a comment on a separate line: {line}"));
                 }
             };
         } else if !is_comment && !line.is_empty() {
@@ -32,7 +31,7 @@ pub(crate) fn compact(code: &str) -> Result<String, String> {
     if open.is_empty() { Ok(lines.join("\n")) } else { Err(format!("at its end, these are open: {open:?}")) }
 }
 
-/// What a line of code can be in.
+/// Syntax that can stay open at the end of a line.
 #[derive(Debug, PartialEq)]
 enum Open {
     /// The text between two backticks.
@@ -41,7 +40,7 @@ enum Open {
     Braces,
 }
 
-/// Notes what is open after this line. Strings and regular expressions hold no backtick and as many braces of each kind.
+/// Updates `open` with this line. Assumes that strings and regular expressions contain no backtick and only matching braces.
 fn follow(line: &str, open: &mut Vec<Open>) {
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {

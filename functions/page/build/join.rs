@@ -1,11 +1,11 @@
-//! Joins modules, so that a browser loads a few files instead of one for each module. Joined, they also compress better.
+//! Joins modules, so that a browser loads a few files instead of one for each module. Joined modules also compress better.
 //!
-//! A module keeps its scope: it becomes a function that is called once and returns what the module exports. It understands
+//! A module keeps its scope: it becomes a function that is called once and returns the module's exports. A module may contain
 //! `import { a, b as c } from "./module.js";` and `export const a`, each at the beginning of a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file that holds a module and all that it imports.
+/// A file with a module and all of its imports.
 #[derive(Default)]
 pub(crate) struct Joined {
     /// The modules in it, by file name.
@@ -13,19 +13,19 @@ pub(crate) struct Joined {
     pub(crate) code: String,
 }
 
-/// What a module needs, and what it exports.
+/// A module with its imports and exports.
 struct Module<'a> {
-    /// File names, and the names that are imported.
+    /// The file names, each with the imported names.
     imports: Vec<(&'a str, &'a str)>,
     exports: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
 
-/// Joins the module `entry` with all that it imports. What `base`, a file with its name, has already is imported from there. A module
-/// that is not among `modules` is a library, and stays a file.
+/// Joins the module `entry` with all of its imports. Modules that are already in `base`, a file with its name, are imported from that
+/// file. A module that is not among `modules` is a library, and stays a file.
 ///
 /// # Errors
-/// A line that is not understood, or an import that leads back to its own module.
+/// If a line cannot be parsed, or an import leads back to its own module.
 pub(crate) fn join(
     entry: &str,
     modules: &BTreeMap<&str, &str>,
@@ -66,7 +66,7 @@ pub(crate) fn join(
     Ok(Joined { modules: modules.into_iter().map(str::to_owned).collect(), code })
 }
 
-/// Adds the module after all that it imports. `path` leads to it.
+/// Adds the module to `order`, after all of its imports. `path` has the modules that led to it.
 fn visit<'a>(
     name: &'a str,
     modules: &BTreeMap<&'a str, &'a str>,
@@ -92,10 +92,10 @@ fn visit<'a>(
     Ok(())
 }
 
-/// Reads a module.
+/// Parses a module.
 ///
 /// # Errors
-/// The line that is not understood.
+/// If a line cannot be parsed; the error contains it.
 fn parse(code: &str) -> Result<Module<'_>, String> {
     let mut module = Module { imports: Vec::new(), exports: Vec::new(), lines: Vec::new() };
     for line in code.lines() {
@@ -117,7 +117,7 @@ fn parse(code: &str) -> Result<Module<'_>, String> {
     Ok(module)
 }
 
-/// Returns the name of the constant that holds what the module exports.
+/// Returns the name of the constant that holds the module's exports.
 fn identifier(file: &str) -> String {
     let stem = file.strip_suffix(".js").unwrap_or(file);
     format!("${}", stem.replace(|character: char| !character.is_ascii_alphanumeric(), "_"))

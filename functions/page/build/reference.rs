@@ -1,26 +1,26 @@
-//! The API reference as HTML, made of the OpenAPI document. It is in the page itself, so that a reader on a slow line, or without
-//! JavaScript, has every operation long before Scalar could show one.
+//! The API reference as HTML, generated from the OpenAPI document. It is in the page itself, so that a reader without JavaScript, or
+//! with a slow connection, does not wait for Scalar.
 
 use std::fmt::Write;
 use std::io;
 
 use serde_json::Value;
 
-/// The example that shows how to begin, and the fields of its data that it prints.
+/// The example of the quick start, and the fields of its data that it prints.
 const FIRST_PATH: &str = "/v1/bazaar";
 const FIRST_EXAMPLE: &str = "item";
 const FIRST_FIELDS: [&str; 3] = ["id", "buyPrice", "sellPrice"];
 
-/// How many lines of a response are shown.
+/// The most lines of a response that are shown.
 const RESPONSE_LINES: usize = 40;
 
-/// What the script of the page replaces with the address of the service.
+/// The element that the page's script fills with the address of the service.
 const BASE: &str = "<span class=\"base\">YOUR_BASE_URL</span>";
 
-/// Returns the page with what it has in place of parts of the document.
+/// Returns the page with parts of the document in place of its placeholders.
 ///
 /// # Errors
-/// If the document lacks the example that shows how to begin.
+/// If the document lacks the example of the quick start.
 pub(crate) fn with_document(page: &str, document: &Value) -> io::Result<String> {
     let (python, output) = first_steps(document)
         .ok_or_else(|| io::Error::other(format!("{FIRST_PATH} lacks its example {FIRST_EXAMPLE}")))?;
@@ -77,7 +77,7 @@ fn operations(document: &Value) -> (String, String) {
     (links, articles)
 }
 
-/// Returns one operation. Its link to a form has the fragment that Scalar has for it.
+/// Returns one operation. The link to its form has Scalar's fragment for the operation.
 fn article(id: &str, tag: &str, path: &str, operation: &Value) -> String {
     let path = escaped(path);
     let fragment = format!("tag/{}/GET{path}", escaped(&tag.to_lowercase().replace(' ', "-")));
@@ -105,7 +105,7 @@ fn article(id: &str, tag: &str, path: &str, operation: &Value) -> String {
     html + "</article>\n"
 }
 
-/// The first example of a response, and its request.
+/// Returns the request and the response of the first example.
 fn example(operation: &Value) -> Option<(&str, &Value)> {
     let examples = operation.pointer("/responses/200/content/application~1json/examples")?.as_object()?;
     let example = examples.get(FIRST_EXAMPLE).or_else(|| examples.values().next())?;
@@ -140,7 +140,7 @@ fn paragraphs(markdown: &str) -> String {
     paragraphs.map(|paragraph| format!("<p>{}</p>\n", marked(paragraph))).collect::<Vec<_>>().concat()
 }
 
-/// Returns text with its code and its strong words as HTML.
+/// Returns a text of Markdown as HTML, with its code and its strong words marked.
 fn marked(markdown: &str) -> String {
     [("`", "code"), ("**", "strong")].into_iter().fold(escaped(markdown), |html, (mark, tag)| {
         let part = |(index, part)| match index % 2 {
@@ -151,7 +151,7 @@ fn marked(markdown: &str) -> String {
     })
 }
 
-/// Returns a value as HTML: a text without its quotes.
+/// Returns a value as HTML, a string without its quotes.
 fn shown(value: &Value) -> String {
     escaped(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }

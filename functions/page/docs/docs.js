@@ -1,27 +1,27 @@
-// The API reference. The page has every operation as text; this script adds what only a browser knows, and forms to send requests with,
-// which Scalar shows. Scalar's script, `scalar.js`, is loaded when a reader asks for the forms.
+// The API reference. The page has every operation as text. This script adds the address of the service, and Scalar's forms that send
+// requests. Scalar's script, `scalar.js`, is loaded when a reader opens the forms.
 import { asKey, keepForTab, keepKey, readKey, watchKey } from "./key.js";
 
-// Scalar validates with zod, which tries whether the policy allows `new Function`. It does not, and the browser would report the attempt.
-// With this setting of zod there is no attempt.
+// Scalar validates with zod, which tests whether the policy allows `new Function`. It does not, and the browser would report the attempt.
+// This setting of zod prevents the attempt.
 globalThis.__zod_globalConfig = { jitless: true };
 
 const reference = document.querySelector("#reference");
-// Says that the forms are loading, or why there are none.
+// Shows that the forms are loading, or why they are missing.
 const state = document.querySelector("#state");
 
 const base = new URL(".", location.href).href.replace(/\/$/, "");
 for (const place of document.querySelectorAll(".base")) place.textContent = base;
 
-/** Returns the examples with the one first that Scalar shows at first. In the document, they are in alphabetical order. */
+/** Returns the examples, with `item` in front, because Scalar shows the first example. In the document, they are in alphabetical order. */
 const ordered = (examples) => (examples?.item ? { item: examples.item, ...examples } : examples);
 
-/** Returns the OpenAPI document with the address that this page was loaded from. Throws a response that is not OK. */
+/** Returns the OpenAPI document with the address of this page. Throws a response that is not OK. */
 const loadDocument = async () => {
   const response = await fetch("openapi.json");
   if (!response.ok) throw response;
   const description = await response.json();
-  // What was sent at the time of an example has long expired when a reader sends it.
+  // Times of an example are too old when a reader sends them.
   const parameters = Object.values(description.paths).flatMap(({ get }) => get?.parameters ?? []);
   for (const parameter of parameters) {
     if (parameter.schema?.format === "date-time") delete parameter.examples;
@@ -34,7 +34,7 @@ const loadDocument = async () => {
   return { ...description, servers: [{ url: base, description: "This service" }] };
 };
 
-/** Resolves when Scalar's script has run. An element in the page could fail before anything listens. */
+/** Resolves when Scalar's script has run. An element in the page could fail before a listener exists. */
 const loadScalar = () => new Promise((resolve, reject) => {
   const script = document.createElement("script");
   script.src = new URL("scalar.js", import.meta.url).href;
@@ -46,7 +46,7 @@ const loadScalar = () => new Promise((resolve, reject) => {
 /** The key that was last typed here. */
 let typed = null;
 
-/** Keeps the key of a request, so that a reader enters it once for all pages and tabs, or forgets it if the service does not know it. */
+/** Keeps the key of a request, so that a reader enters it once for all pages and tabs. Forgets it if the service refuses it. */
 const keepKeyOf = ({ request, response }) => {
   const key = asKey(request.headers.get("X-API-Key"));
   if (response.status === 401 && key === readKey()) keepForTab(null);
@@ -64,26 +64,26 @@ const keepTypedKey = ({ target }) => {
   keepForTab(key);
 };
 
-// Scalar takes a key only when it begins. Another tab has forgotten the key, or has another one.
+// Scalar reads a key only at its start, and another tab has forgotten or changed the key.
 watchKey((key) => {
   if (key !== typed && document.querySelector(KEY_FIELD)) location.reload();
 });
 
-/** What Scalar's elements lack for readers, with a keyboard and a screen reader above all, by selector. */
+/** Repairs of Scalar's elements, mostly for keyboards and screen readers, by selector. */
 const REPAIRS = {
-  // An example that looks like a key that is already there.
+  // Scalar's placeholder looks like a key that is already entered.
   [KEY_FIELD]: (field) => { field.placeholder = "your API key"; },
-  // These have no list of suggestions, although their role promises one.
+  // Their role promises a list of suggestions, which they lack.
   ".code-input-lite__editor[role=combobox]": (field) => {
     field.role = "textbox";
     field.ariaAutoComplete = null;
   },
-  // Its list of results is there as long as the search is.
+  // Its list of results is present whenever the search is.
   "input[role=combobox]:not([aria-expanded])": (field) => { field.ariaExpanded = "true"; },
   // It explains the status, and leads to another host.
   "a[href^='https://developer.mozilla.org']": (link) => link.removeAttribute("href"),
   "button[role=none]": (button) => { button.role = null; },
-  // The element that it names does not exist.
+  // `aria-controls` names an element that does not exist.
   "button[aria-label='Copy code'][aria-controls]": (button) => button.removeAttribute("aria-controls"),
   "[role=dialog] section[aria-live]": (messages) => { messages.ariaLabel = "Messages"; },
   ".cm-content": (text) => { text.ariaLabel = "Body"; },
@@ -98,7 +98,7 @@ const repair = () => {
 const repairAlways = () => {
   let isPlanned = false;
   new MutationObserver(() => {
-    // A dialog covers the page, and has a main part of its own. Scalar returns the focus when it closes, so this cannot wait.
+    // A dialog covers the page, and has its own main part. When it closes, Scalar returns the focus, so this cannot wait.
     const page = document.querySelector(".references-rendered");
     if (page) page.inert = Boolean(document.querySelector(".scalar-client--open"));
     if (isPlanned) return;
@@ -121,7 +121,7 @@ const show = (description) => {
     onResponseReceived: keepKeyOf,
     defaultHttpClient: { targetKey: "python", clientKey: "requests" },
     persistAuth: false,
-    // Nothing is sent to another host, and nothing leads there.
+    // No request and no link goes to another host.
     agent: { disabled: true },
     hideClientButton: true,
     mcp: { disabled: true },
@@ -133,18 +133,18 @@ const show = (description) => {
     // The system decides on light and dark.
     hideDarkModeToggle: true,
     defaultOpenAllTags: true,
-    // Each operation shows its own.
+    // Each operation shows its models.
     hideModels: true,
   });
 };
 
-/** Says why there are no forms, and what to do. */
+/** Shows why there are no forms, and the remedy. */
 const fail = (cause) => {
   const seconds = cause instanceof Response && cause.status === 429 && (Number(cause.headers.get("Retry-After")) || 1);
   const text = Object.assign(document.createElement("p"), { role: "alert" });
   text.append(
-    seconds ? `Too many people load this page at the moment. Reload it in ${seconds} s.`
-      : cause instanceof Response ? `openapi.json cannot be loaded: the service answers with status ${cause.status}. Reload this page in a minute.`
+    seconds ? `Too many people are loading this page. Reload it in ${seconds} s.`
+      : cause instanceof Response ? `openapi.json cannot be loaded: the service responds with status ${cause.status}. Reload this page in a minute.`
         : "The forms could not be loaded. Check your connection, wait a moment, then reload this page.",
   );
   const button = document.createElement("button");

@@ -1,4 +1,4 @@
-// The address of a view: the page has no state that a reload or a shared link would lose.
+// The address of a view. It has the whole state of the page, so a reload or a shared link loses nothing.
 import { html, useEffect, useState } from "./htm-preact.js";
 
 const listeners = new Set();
@@ -27,10 +27,10 @@ export const show = (view, { replace = false } = {}) => {
   announce();
 };
 
-/** Puts the focus into the view, because what had it is gone. */
+/** Puts the focus into the view, because the focused element is gone. */
 export const focusView = () => document.getElementById("main")?.focus({ preventScroll: true });
 
-/** Shows another view from its top, as a new page would be. */
+/** Shows another view from its top, like a new page. */
 export const follow = (view) => {
   show(view);
   scrollTo(0, 0);
@@ -48,7 +48,7 @@ export const useAddress = () => {
   return current;
 };
 
-/** A link to a view, which loads nothing again. */
+/** A link to a view that does not reload the page. */
 export const Link = ({ view, children, ...attributes }) => {
   const open = (event) => {
     if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

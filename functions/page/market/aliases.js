@@ -1,6 +1,6 @@
-// What players call items whose names do not begin so. `hyp` needs no alias: the name of the Hyperion begins with it.
+// Players' short names of items, if the item's name does not begin with them. `hyp` needs no alias: the name Hyperion begins with it.
 
-/** The beginnings of ids by alias. More than one item can have the same alias, and one item more than one. */
+/** The beginnings of ids by alias. Several items can share an alias, and an item can have several. */
 export const ALIASES = {
   // Weapons, tools and armor.
   aotd: ["ASPECT_OF_THE_DRAGON"], aote: ["ASPECT_OF_THE_END"], aotj: ["ASPECT_OF_THE_JERRY"], aotv: ["ASPECT_OF_THE_VOID"],
@@ -17,7 +17,7 @@ export const ALIASES = {
   // Upgrades.
   hpb: ["HOT_POTATO_BOOK"], fpb: ["FUMING_POTATO_BOOK"], fms: ["FIRST_MASTER_STAR"], sms: ["SECOND_MASTER_STAR"], tms: ["THIRD_MASTER_STAR"],
   tboost: ["PET_ITEM_TIER_BOOST"], sf: ["SUPERIOR_FRAGMENT", "STRONG_FRAGMENT"], uf: ["UNSTABLE_FRAGMENT"], wf: ["WISE_FRAGMENT"],
-  // What is used up, and what is collected.
+  // Consumables and collectibles.
   cookie: ["BOOSTER_COOKIE"], godpot: ["GOD_POTION"], gxp: ["GRAND_EXP_BOTTLE"], txp: ["TITANIC_EXP_BOTTLE"], scc: ["SIMPLE_CARROT_CANDY"],
   gcc: ["GREAT_CARROT_CANDY"], ucc: ["ULTIMATE_CARROT_CANDY"], tap: ["TOXIC_ARROW_POISON", "TWILIGHT_ARROW_POISON"], stonks: ["STOCK_OF_STONKS"],
   sc3000: ["SUPER_COMPACTOR_3000"], cocoa: ["INK_SACK:3"], lapis: ["INK_SACK:4"], wart: ["NETHER_STALK"], gunpowder: ["SULPHUR"],

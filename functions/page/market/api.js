@@ -1,39 +1,39 @@
-// The data of the service's own API: one request per address at a time, kept while it is fresh, and requested again when it expires
-// and a view shows it. Nothing is requested while the tab is hidden.
+// The data of the service's own API: one request per address at a time. A response is kept while it is fresh, and requested again when
+// it expires while a view shows it. Nothing is requested while the tab is hidden.
 import { useEffect, useState } from "./htm-preact.js";
 import { present, setTime } from "./clock.js";
 import { fileOf } from "./files.js";
 import { readKey, watchKey } from "./key.js";
 
-/** After this time, in milliseconds, a request has failed. */
+/** The time after which a request counts as failed, in milliseconds. */
 const TIMEOUT = 15_000;
 
-/** Nothing is requested again sooner than this, in milliseconds: a response of a cache can have expired already. */
+/** The shortest time between two requests of a resource, in milliseconds: a response from a cache can already have expired. */
 const SHORTEST_WAIT = 5_000;
 
 /** The wait after a failure without `Retry-After`, in milliseconds. It doubles with each failure in a row. */
 const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 120_000;
 
-/** The longest wait that a response can ask for, in milliseconds. Timers of browsers hold at most 2^31. */
+/** The longest accepted `Retry-After`, in milliseconds. Timers of browsers hold at most 2^31. */
 const LONGEST_ANNOUNCED_WAIT = 86_400_000;
 
-/** How long a response without `Expires` is fresh, in milliseconds. */
+/** The time for which a response without `Expires` is fresh, in milliseconds. */
 const USUAL_TTL = 60_000;
 
-/** The catalogue is large and rarely changes, and candles of whole days never change, so browsers may keep them, as they keep public files. */
+/** The catalogue, which is large and rarely changes. Browsers may keep it, like candles of whole days and public files. */
 export const CATALOGUE = "v1/items";
-/** The same with all that the provider says of an item: two megabytes, which only the view of what sells to an NPC requests. */
+/** The catalogue with every field of the provider: 2 MB, which only the view of sales to NPCs requests. */
 export const WHOLE_CATALOGUE = `${CATALOGUE}?mode=full`;
 const isKept = (path) => path.startsWith(CATALOGUE) || path.startsWith("v1/bazaar/candles/all?");
 
-/** The only path of the API that needs no key. */
+/** The only path of the API that requires no key. */
 const STATUS = "v1/status";
 
-/** How many responses are kept that no view shows. */
+/** The most responses that are kept although no view shows them. */
 const MOST_UNUSED = 60;
 
-/** By path, in the order of their last use. */
+/** Resources by path, in the order of their last use. */
 const resources = new Map();
 
 const isOnceOnly = (status) => status >= 400 && status < 500 && status !== 429;
@@ -43,7 +43,7 @@ const requestFile = async (file) => {
   try {
     const response = await fetch(file.address, { credentials: "omit", redirect: "error", signal: AbortSignal.timeout(TIMEOUT) });
     if (response.ok) return { data: await file.read(response), wait: USUAL_TTL };
-    // Days of before the first one have no file. The others come within minutes.
+    // Days before the service began have no file. Other files appear within minutes.
     return { failure: { status: file.isDay && response.status < 500 ? 404 : 503 } };
   } catch {
     return { failure: { status: 0 } };
@@ -59,7 +59,7 @@ const request = async (path, key) => {
     response = await fetch(path, {
       headers: key ? { "X-API-Key": key } : {},
       credentials: "omit",
-      // Browsers do not know that data belong to a key.
+      // Browsers do not know that the data depend on the key.
       cache: isKept(path) ? "default" : "no-store",
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT),
@@ -70,7 +70,7 @@ const request = async (path, key) => {
   }
   const body = await response.json().catch(() => null);
   if (response.ok && body?.success && body.data) {
-    // Both times are the service's own, so the clock of the browser does not matter.
+    // Both times come from the service, so the browser's clock does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
     if (!isKept(path)) setTime(date);
     const ttl = expires - date;
@@ -95,7 +95,7 @@ const refresh = async (resource) => {
   const key = readKey();
   const { data, failure, wait } = await request(resource.path, key);
   resource.isLoading = false;
-  // The resource is forgotten, and so is who waits for it.
+  // The key has changed, so the resource is forgotten. This releases its listeners.
   if (readKey() !== key) {
     for (const listener of resource.listeners) listener(resource.state);
     return;
@@ -157,14 +157,14 @@ export const forget = () => {
   resources.clear();
 };
 
-// What another key was allowed to see, this one may not. The page renders all that needs a key anew.
+// The new key may have fewer rights than the old one. The page renders again everything that requires a key.
 watchKey(forget);
 
 /**
  * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.
  * `data` is `undefined` before the first response, and stays while a later request fails. `receivedAt` is a time of the service. `failure`
- * has `status` (0 if there was no response), `message` of the API, `isOfKey` if the request counts for a key, and `retryAt` in Unix
- * milliseconds of the browser. `null` for a path requests nothing.
+ * has `status` (0 without a response), the API's `message`, `isOfKey` if the request counts for a key, and `retryAt` in the browser's
+ * Unix milliseconds. `null` for a path requests nothing.
  */
 export const useResource = (path) => {
   const [, render] = useState(null);
@@ -174,7 +174,7 @@ export const useResource = (path) => {
     const listener = (state) => render(state);
     resource.listeners.add(listener);
     schedule(resource);
-    // It can have changed after this view was rendered.
+    // The state can have changed since this view was rendered.
     render(resource.state);
     return () => {
       resource.listeners.delete(listener);
@@ -188,8 +188,8 @@ export const useResource = (path) => {
 export const known = (path) => resources.get(path)?.state.data;
 
 /**
- * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure, without another request
- * until that may be repeated.
+ * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure. Sends no other request
+ * before the time to retry.
  */
 export const load = async (path) => {
   const resource = resourceAt(path);

@@ -11,7 +11,7 @@ import { AUCTIONS } from "./markets.js";
 import { isPet } from "./names.js";
 import { Tile, Value } from "./tile.js";
 
-/** The prices of the item, as far as it is listed, and its sales of the last day. `isMixed`: its copies differ, and so do their prices. */
+/** The prices of the item, if it is listed, and its sales of the last day. `isMixed`: copies and their prices differ. */
 const Prices = ({ prices, averages, isMixed }) => {
   const item = prices.data?.items[0];
   const { sale_median: median, sale, sale_clean: clean, sales = NaN, sold, sales_clean: cleanSales, minutes } = averages.data?.items[0] ?? {};
@@ -39,14 +39,14 @@ const Prices = ({ prices, averages, isMixed }) => {
 const LowestAuction = ({ data, failure }) => {
   const item = data?.items[0];
   const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  // A text that begins with a slash and a letter would be an absolute address, which leads past a stage.
+  // A source text that begins with a slash and a letter looks like an absolute address, which would leave the API's stage.
   const command = uuid && `${"/"}viewauction ${uuid}`;
   return html`<section class="card" aria-labelledby="lowest">
     <h2 id="lowest">Lowest auction</h2>
     <${Value} isHere=${data || failure}>
       ${command
         ? html`<p><code>${command}</code></p><${Copy} label="Copy command" textOf=${() => command} />`
-        : html`<p class="muted">${item ? "It is not known at the moment." : data ? "The item is not listed." : "–"}</p>`}
+        : html`<p class="muted">${item ? "Not known at the moment." : data ? "The item is not listed." : "–"}</p>`}
     <//>
   </section>`;
 };

@@ -24,7 +24,7 @@ const joined = (prices, averages) => {
   for (const { id, lowest, listings } of prices?.items ?? []) items.set(id, { id, lowest, listings });
   for (const { id, lowest: average, sales, sale_median: median } of averages?.items ?? []) {
     const item = items.get(id) ?? { id };
-    // What is neither listed any more nor sold is of no interest.
+    // Items that are neither listed nor sold are left out.
     if (item.lowest || sales) items.set(id, { ...item, sales, median, change: item.lowest && average && (item.lowest / average - 1) * 100 });
   }
   return [...items.values()];
@@ -43,8 +43,8 @@ export const Auctions = ({ parameters }) => {
   return html`
     <div class="intro">
       <h1>Auctions</h1>
-      <p class="muted">The lowest buy-it-now price of each item, compared with the average of the lowest prices at the ends of the last 24
-        hours, and the sales in these hours. Prices are those of one item; one name can cover clean and upgraded copies.</p>
+      <p class="muted">The lowest buy-it-now price of each item, compared with the average of the last 24 hourly lowest prices, and the
+        sales in these hours. All prices are for one item. One name can cover clean and upgraded copies.</p>
     </div>
     <${Listing} items=${items} failure=${isWaiting ? null : prices.failure} nameOf=${useNames(useProducts())} columns=${COLUMNS} usual=${key ? "-sales" : "name"}
       viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="items" none="No item is listed, and none was sold in the last day."

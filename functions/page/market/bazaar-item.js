@@ -8,10 +8,10 @@ import { ItemChart } from "./item-chart.js";
 import { BAZAAR } from "./markets.js";
 import { Tile, Value } from "./tile.js";
 
-/** How many prices of each side of the order book are shown. */
+/** The number of prices that are shown of each side of the order book. */
 const LEVELS = 8;
 
-/** The prices of instant trades, which are those of the best orders, and the provider's averages. */
+/** The prices of instant trades, which are the prices of the best orders, and the provider's averages. */
 const Prices = ({ id, item, book }) => {
   const { npc_sell_price: npc } = known(WHOLE_CATALOGUE)?.items.find((other) => other.id === id) ?? {};
   const tile = (resource, label, value, note, line) => html`<${Tile} resource=${resource} label=${label} note=${note} line=${line}>${value}<//>`;

@@ -1,10 +1,10 @@
-// The products of the bazaar with what one gets and pays for them now, and how that has changed.
+// The products of the bazaar with their present sell and buy prices, and the changes of these prices.
 import { html, useMemo } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { useDays } from "./days.js";
 import { BAZAAR_PRICES } from "./files.js";
 
-/** What the bazaar keeps of a sale, in per cent, without an upgrade of the account. */
+/** The bazaar's tax on a sale, in per cent, without an upgrade of the account. */
 export const TAX = 1.25;
 
 const change = (now, before) => (now && before ? (now / before - 1) * 100 : undefined);
@@ -17,8 +17,8 @@ export const flip = (order, offer, tax = TAX) => {
 
 /**
  * Returns the products that are traded, as `useResource` does, with `midnight` and `isLoading` of `useDays`. A product has the fields of the API and: `sell` and
- * `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, what is traded instantly in a week, and
- * `turnover`, its price; `day` and `week`, changes of the average price of sell offers in per cent; and `line`, its last eight closes and the present one.
+ * `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded instantly in a week, and
+ * `turnover`, their price; `day` and `week`, changes of the average price of sell offers in per cent; and `line`, the last eight closing prices and the present price.
  */
 export const useBazaar = () => {
   const { data, failure } = useResource(BAZAAR_PRICES);
@@ -38,7 +38,7 @@ export const useBazaar = () => {
   return { items, failure, lastUpdated: data?.lastUpdated, midnight: days.midnight, isLoading: days.isLoading };
 };
 
-/** A line of these values, `undefined` where one is missing. The columns beside it say the same in numbers. */
+/** A line of these values; missing values are `undefined`. The columns beside it have the same facts as numbers. */
 export const Line = ({ values }) => {
   const known = values.map((value, at) => ({ value, at })).filter(({ value }) => value);
   if (known.length < 2) return "–";

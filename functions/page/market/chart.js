@@ -1,5 +1,5 @@
-// The chart of an item: two lines of prices, candles, or lines of several items above, volumes below, drawn by uPlot. The table has the same
-// data for those who cannot see it.
+// The chart of an item, drawn by uPlot: above, two lines of prices, candles, or lines of several items; below, volumes. The table has the
+// same data for screen readers.
 import { html, useLayoutEffect, useRef, useState } from "./htm-preact.js";
 import { indexed } from "./compare.js";
 import { change, coins, compact, date, dateTime, integer } from "./format.js";
@@ -16,7 +16,7 @@ const SYNC = "item";
 /** The distances of labels for counts. */
 const WHOLE = Array.from({ length: 30 }, (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3));
 
-/** The colours of the canvas, in the words of the style sheet. */
+/** The colours of the canvas, by their names in the style sheet. */
 const COLOURS = {
   first: "var(--first)",
   second: "var(--second)",
@@ -31,10 +31,10 @@ const COLOURS = {
   term: "color-mix(in srgb, var(--muted) 10%, transparent)",
 };
 
-/** The lines of items that are compared, each as its colour and its dashes. The style sheet has the same for their samples. */
+/** The colours and dashes of the lines of compared items. The style sheet repeats them for the samples. */
 const COMPARED = [["first", []], ["second", [6, 3]], ["third", [2, 3]], ["fourth", [10, 3, 2, 3]]];
 
-/** Returns the colours as the canvas takes them, in the scheme that the element has now. */
+/** Returns the colours for the canvas, in the element's present colour scheme. */
 const coloursOf = (element) => {
   const probe = element.appendChild(document.createElement("span"));
   const entries = Object.entries(COLOURS).map(([name, colour]) => {
@@ -45,15 +45,15 @@ const coloursOf = (element) => {
   return Object.fromEntries(entries);
 };
 
-/** From which value on a unit is used, the unit, and its letter. */
+/** The least value for which each unit is used, the unit, and its letter. */
 const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "K"], [0, 1, ""]];
 
-/** Returns labels of an axis: exact values, which differ from each other however small the part that is shown. */
+/** Returns the labels of an axis: exact values, which differ from each other even in the smallest part. */
 export const labels = (splits, distance) => {
   const largest = Math.max(...splits.map(Math.abs));
   const [, unit, letter] = UNITS.find(([least]) => largest >= least);
   const step = distance / unit;
-  // A step is 1, 2, 2.5 or 5 times a power of ten, and 2.5 takes one more digit than the others.
+  // A step is 1, 2, 2.5 or 5 times a power of ten. A step of 2.5 needs one more digit.
   const least = Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0);
   const digits = least + (Math.abs(step * 10 ** least - Math.round(step * 10 ** least)) > 1e-6 ? 1 : 0);
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -72,7 +72,7 @@ const timeLabels = (splits, distance) =>
     return (distance >= DAY || isMidnight ? DAY_LABEL : TIME_LABEL).format(time);
   });
 
-/** Returns the time of a row for people: a moment, an interval, or a day, which is one of UTC. */
+/** Returns the time of a row as text: a moment, an interval, or a day in UTC. */
 export const periodOf = ({ start, step, source }) => {
   if (source.recorded_at) return dateTime(start);
   if (step >= DAY) return `${date(start + step / 2)} (UTC)`;
@@ -104,7 +104,7 @@ const dataOf = (market, rows, kind, compared, span) => {
   const { data, rowAt } = columns(market, rows);
   const fields = fieldsOf(market);
   const pick = (names) => names.map((name) => data[1 + fields.indexOf(name)]);
-  // A bar is in the middle of its time. A gap has none, and neither has 0.
+  // A bar is in the middle of its interval. Gaps and zeros have no bar.
   const bars = () => [rows.map(({ start, step }) => start + step / 2), rows.map(({ sales }) => sales || null)];
   const volumes = market.hasBars ? bars() : [data[0], ...pick(Object.keys(market.volumes))];
   const { price } = market;
@@ -118,15 +118,15 @@ const dataOf = (market, rows, kind, compared, span) => {
 };
 
 /**
- * The chart of the rows of a market. `span` is the time that it shows, `terms` are those of mayors, `sales` are drawn as dots, and `compared` the items with their rows
- * if there are several. A gesture calls `onZoom(from, to)`, a key `onScale(factor)`, and a double click `onReset()`. `shortest` and `longest`
+ * The chart of the rows of a market. `span` is the time that it shows, `terms` are the terms of mayors, `sales` are drawn as dots, and
+ * `compared` has several items with their rows. A gesture calls `onZoom(from, to)`, a key `onScale(factor)`, and a double click `onReset()`. `shortest` and `longest`
  * bound a gesture.
  */
 export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, label, isBusy, ...gestures }) => {
   const holder = useRef(null);
   const plots = useRef(null);
   const [hovered, setHovered] = useState(null);
-  // What the plots read while they draw, which is after this component has rendered.
+  // The plots read these values while they draw, after this component has rendered.
   const now = useRef({});
   const isCompared = compared.length > 1;
   const kind = isCompared ? `items ${compared.map(({ name }) => name).join()}` : isCandles ? "candles" : "lines";
@@ -178,10 +178,10 @@ export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, l
 const DASHES = { dash: [6, 3] };
 const EDGE = { width: 0, points: { show: false } };
 
-/** Returns the places of prices between two gaps, which have no line: only they are dots. */
+/** Returns the places of single prices between two gaps. They have no line, so they are dots. */
 const lonely = (plot, index) => {
   const values = plot.data[index];
-  // `undefined` is where another line has a price.
+  // `undefined` marks a time at which only another line has a price.
   const places = values.map((value, at) => at).filter((at) => values[at] !== undefined);
   const isGap = (place) => (values[places[place]] ?? null) === null;
   return places.filter((at, place) => values[at] !== null && isGap(place - 1) && isGap(place + 1));
@@ -198,7 +198,7 @@ const stylesOf = (now) => {
     band: (series, name) => ({ series, fill: colour(name) }),
     bars: { fill: colour("firstBand"), stroke: colour("first"), width: 1, paths: barPaths, points: { show: false } },
     timeAxis: { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) },
-    // Without data the axis is there without labels, so that nothing moves when the data come.
+    // Without data, the axis has no labels but keeps its space, so nothing moves when the data arrive.
     valueAxis: {
       ...axis,
       size: AXIS,
@@ -241,7 +241,7 @@ const createPlot = (element, now, { height, series, axes, range, bands, hooks })
 /** Returns the labels at the ends of lines, each given as its index, its text and its place among the compared items. */
 const endsOf = (names, format) => names.map(([index, name, at]) => ({ index, name, colour: COMPARED[at][0], format }));
 
-/** Returns what is drawn of prices: the lines with their bands, the labels at their ends, and what `draw` adds. */
+/** Returns the drawing of prices: the lines with their bands, the labels at their ends, and the additions of `draw`. */
 const pricesOf = ({ ends, price }, now, kind, { line, band }) => {
   if (kind === "candles") {
     return {

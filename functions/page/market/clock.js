@@ -1,11 +1,11 @@
-// The time of the service: a chart ends at it, and countdowns run to it. The clock of a browser can be off by minutes or days.
+// The time of the service, at which charts end and countdowns run. A browser's clock can be wrong by minutes or days.
 
-/** Up to this difference, in milliseconds, the clocks agree: a response can be as old as its request may take. */
+/** The difference up to which the clocks count as equal, in milliseconds: a response can be as old as its request took. */
 const TOLERANCE = 30_000;
 
 let difference = 0;
 
-/** Takes the time of the service from the header `Date` of a response that is new, in Unix milliseconds. */
+/** Sets the time of the service to the header `Date` of a new response, in Unix milliseconds. */
 export const setTime = (time) => {
   const measured = time - Date.now();
   if (Number.isFinite(measured)) difference = Math.abs(measured) > TOLERANCE ? measured : 0;

@@ -1,4 +1,4 @@
-// Up to four items in one chart, each as its change since the begin of the time that is shown. Their ids are in the address as `with`.
+// Up to four items in one chart, each as its change since the beginning of the shown time. Their ids are in the address as `with`.
 import { html, useState } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { sentence } from "./failure.js";
@@ -8,14 +8,14 @@ import { matches, useItems } from "./search.js";
 import { columns, fieldsOf } from "./series.js";
 import { summaryOf } from "./summary.js";
 
-/** How many items are compared with the one of the view. */
+/** The most items that are compared with the view's item. */
 export const MOST_OTHERS = 3;
 
 /** Returns the ids in the parameter `with`. */
 export const othersOf = (text, item) =>
   [...new Set((text ?? "").split(","))].filter((id) => id && id !== item).slice(0, MOST_OTHERS);
 
-/** Returns the times and prices of the rows as columns, with 100 as the first price of the span. The last row can be of a moment after it. */
+/** Returns the times and prices of the rows as columns, with 100 as the first price of the span. The last row can end after the span. */
 export const indexed = (market, rows, { from, to }) => {
   const { data } = columns(market, rows.map((row) => (row.start <= to && row.time > to ? { ...row, time: to } : row)));
   const values = data[1 + fieldsOf(market).indexOf(market.price)];
@@ -64,7 +64,7 @@ const Entry = ({ index, market, id, name, rows, isLoading, failure, remove }) =>
 export const Compare = ({ market, compared, set }) => {
   const others = compared.slice(1).map(({ id }) => id);
   return html`<div class="compared figures">
-    ${others.length > 0 && html`<ul class="plain" aria-label=${`${market.lines[market.price]} since the begin of the time shown`}>
+    ${others.length > 0 && html`<ul class="plain" aria-label=${`${market.lines[market.price]} since the beginning of the shown time`}>
       ${compared.map((each, index) => html`<${Entry} key=${each.id} index=${index} market=${market} ...${each}
         remove=${index ? () => set(others.filter((id) => id !== each.id)) : null} />`)}</ul>
       <p class="muted">In the chart, each item begins at 100.</p>`}

@@ -22,7 +22,7 @@ const Copied = ({ text, isCopied }) => html`
   ${text && !isCopied && html`<input key=${text} class="copy" ref=${select} aria-label="Text to copy" readonly value=${text} />`}
   <span class="muted" role="status">${text && (isCopied ? "Copied." : "Your browser does not allow it. Copy the selected text.")}</span>`;
 
-/** A button that copies the text of `textOf()`. Where the browser allows no copying, it shows the text, selected. */
+/** A button that copies the text of `textOf()`. If the browser does not allow it, the button shows the selected text. */
 export const Copy = ({ label, textOf }) => {
   const [result, set] = useState(null);
   const act = async () => {
@@ -32,7 +32,7 @@ export const Copy = ({ label, textOf }) => {
   return html`<button type="button" onClick=${act}>${label}</button><${Copied} ...${result} />`;
 };
 
-/** A button that copies a link to the range of the view, which ends when the link is opened, and offers one to the times that are shown now. */
+/** A button that copies a link to the latest range of the view, and offers a link to the times that are shown now. */
 export const CopyLink = ({ view, span }) => {
   const [isOpen, setOpen] = useState(false);
   const [result, setResult] = useState(null);

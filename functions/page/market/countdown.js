@@ -1,4 +1,4 @@
-// Time that passes: one tick a second for all countdowns of the page, on the full second, and none in a hidden tab.
+// The clock of all countdowns: one tick on each full second, and none in a hidden tab.
 import { html, useEffect, useState } from "./htm-preact.js";
 import { present } from "./clock.js";
 import { duration, exactTime } from "./format.js";
@@ -32,10 +32,10 @@ export const useNow = () => {
   return present();
 };
 
-/** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. After it, the text `over`. */
+/** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. Afterwards, it is the text `over`. */
 export const Countdown = ({ label, to, over }) => {
   const left = to - useNow();
-  // The provider's times can be beyond those that a date holds.
+  // The provider's times can be too large for a date.
   const date = new Date(to);
   const datetime = Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   return html`<p class="countdown">${

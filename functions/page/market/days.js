@@ -1,5 +1,4 @@
-// How the prices of all products have moved: their closing prices of the last eight whole days, of UTC. Days never change, so the browser
-// keeps them.
+// The closing prices of all products on the last eight whole days in UTC. Days never change, so the browser keeps them.
 import { useEffect, useState } from "./htm-preact.js";
 import { load } from "./api.js";
 import { present } from "./clock.js";
@@ -11,10 +10,10 @@ const DAY = 86_400_000;
 /** Seven days have eight ends. */
 const COUNT = 8;
 
-/** By then, a day is complete and its file is written, in milliseconds after its end. */
+/** The time after the end of a day until its file is written, in milliseconds. */
 const LATE = 7_200_000;
 
-/** The order of the requests, by the place of the day: what the changes need comes first. */
+/** The order of the requests, by the place of the day: the days for the changes come first. */
 const ORDER = [7, 0, 6, 5, 4, 3, 2, 1];
 
 /** Returns the closing average prices of sell offers by product, from the CSV of a day. */
@@ -24,11 +23,11 @@ export const closesOf = (csv) => {
   return new Map(lines.filter((line) => Number(line[close]) > 0).map((line) => [line[id], Number(line[close])]));
 };
 
-/** What is known of each day, by its start. Another key may see more. */
+/** The closing prices of each day, by its start. Another key may see more. */
 const known = new Map();
 watchKey(() => known.clear());
 
-/** Resolves when the tab is shown, at once if it is. */
+/** Resolves when the tab is visible. */
 const shown = () =>
   new Promise((resolve) => {
     if (document.hidden) document.addEventListener("visibilitychange", () => resolve(shown()), { once: true });
@@ -48,7 +47,7 @@ const request = async (starts, isWanted, announce) => {
           if (start !== starts.at(-1)) known.set(start, new Map());
           break;
         }
-        // The key is refused, which the prices say, too.
+        // The key is refused. The prices report it.
         if (!Number.isFinite(failure.retryAt)) return;
         await new Promise((resolve) => setTimeout(resolve, Math.max(failure.retryAt - Date.now(), 1_000)));
       }
@@ -59,7 +58,7 @@ const request = async (starts, isWanted, announce) => {
 
 /**
  * Returns `{ closesOf, midnight, isLoading }`: a function from a product to its eight closing prices, oldest first, each a number or `undefined`,
- * the end of the last day in Unix milliseconds, and whether the last day is still to come. Renders again as the days come.
+ * the end of the last day in Unix milliseconds, and whether the last day is still missing. Renders again as the days arrive.
  */
 export const useDays = () => {
   const midnight = Math.floor((present() - LATE) / DAY) * DAY;

@@ -1,4 +1,4 @@
-// One sentence for each cause of missing data, in a banner. The places where data are missing say only that.
+// A banner with one sentence for each cause of missing data. The places of missing data do not repeat the cause.
 import { html, useEffect, useState } from "./htm-preact.js";
 import { focusView } from "./address.js";
 import { useNow } from "./countdown.js";
@@ -14,13 +14,13 @@ export const forgetKey = () => {
   focusView();
 };
 
-/** Splits a text of the API at addresses, which become links. The text stays text. */
+/** Splits a text of the API at its addresses, which become links. The rest stays text. */
 export const linked = (text) =>
   text.split(/(https?:\/\/[^\s<>"]*[^\s<>".,;:!?)])/).map((part, index) =>
     index % 2 ? html`<a href=${part} rel="noreferrer">${part}</a>` : part,
   );
 
-/** Returns the sentence about a failure of `useResource`. Failures with the same sentence have the same cause for a reader. */
+/** Returns the sentence about a failure of `useResource`. Failures with the same sentence are one cause in the banner. */
 export const sentence = ({ status, message, isOfKey }) => {
   switch (status) {
     case 0:
@@ -30,7 +30,7 @@ export const sentence = ({ status, message, isOfKey }) => {
     case 403:
       return message || "This key has no access.";
     case 429:
-      return isOfKey ? "This key has made its requests for now." : "All visitors together have made too many requests for now.";
+      return isOfKey ? "This key has used up its requests for now." : "All visitors together have sent too many requests for now.";
     case 400:
     case 404:
       return message || "The service has no such data.";
@@ -48,7 +48,7 @@ const Cause = ({ text, failure, isStale }) => {
     ${failure.status === 401 && html` <button type="button" onClick=${forgetKey}>Enter another key</button>`}</p>`;
 };
 
-/** What the parts of the view report now: `{ failure, isStale }`. */
+/** The present reports of the parts of the view: `{ failure, isStale }`. */
 const reports = new Set();
 let renderBanner = () => {};
 
@@ -71,7 +71,7 @@ export const Failure = ({ failure, stale = false }) => {
   return !stale && html`<p class="muted">No data at the moment</p>`;
 };
 
-/** One sentence for each cause, however many parts of the view it affects. It comes after them, so none of them moves. */
+/** One sentence for each cause, even if it affects several parts of the view. It comes after them, so they do not move. */
 export const Banner = () => {
   const [, render] = useState(null);
   renderBanner = render;

@@ -1,14 +1,14 @@
-// The public files, which need no key: what the market shows to visitors without one, if the operator has switched them on.
+// The public files, which require no key. The market shows them to visitors without a key, if the operator has switched them on.
 
 /** The address of the public files, or `undefined`. */
 export const FILES = document.querySelector("meta[name=files]")?.content.replace(/\/$/, "") || undefined;
 
-/** The path of the prices of all products of the bazaar, of the lowest prices of all items in auctions, and of the last day of auctions. */
+/** The paths of all prices in the bazaar, of all lowest prices in auctions, and of the averages of auctions over the last day. */
 export const BAZAAR_PRICES = "v1/bazaar?mode=prices";
 export const AUCTION_PRICES = "v1/auctions/prices";
 export const AVERAGES = "v1/auctions/averages?window=1d";
 
-/** A file of JSON, whose items `itemsOf` returns. Throws if it has no items. */
+/** A JSON file. `itemsOf` returns its items. Reading throws if it has no items. */
 const json = (name, itemsOf) => ({
   name,
   read: async (response) => {
@@ -24,10 +24,10 @@ const KNOWN = {
 
 const unpacked = (response) => new Response(response.body.pipeThrough(new DecompressionStream("gzip"))).text();
 
-/** Returns the path of all candles of the day of UTC that starts then, in Unix milliseconds, as CSV. */
+/** Returns the path of all candles of a day in UTC as CSV. `start` is in Unix milliseconds. */
 export const dayPath = (start) => `v1/bazaar/candles/all?interval=1d&opened_at=${new Date(start).toISOString().slice(0, 10)}T00:00:00Z&format=csv`;
 
-/** Returns the file that has the data of this path: its `address`, and `read`, which returns the data of a response. Otherwise `undefined`. */
+/** Returns the file with the data of this path, or `undefined`: its `address`, and `read`, which returns the data of a response. */
 export const fileOf = (path) => {
   if (!FILES) return undefined;
   const day = /^v1\/bazaar\/candles\/all\?interval=1d&opened_at=(.{10})/.exec(path)?.[1];

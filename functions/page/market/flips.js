@@ -1,5 +1,5 @@
-// Flips: what to buy with an order and sell with an offer, to buy in an auction and sell in another, or to buy in the bazaar and sell to an
-// NPC. The list is made here, because every player has a tax, a budget and a patience of their own: all of them are in the address.
+// Flips: products to buy with an order and sell with an offer, items to buy in one auction and sell in another, and products of the bazaar
+// to sell to an NPC. The page makes the lists, because each player has another tax, budget and patience. All of them are in the address.
 import { html, useMemo } from "./htm-preact.js";
 import { Link, show } from "./address.js";
 import { WHOLE_CATALOGUE, useResource } from "./api.js";
@@ -14,15 +14,15 @@ import { useTitle } from "./title.js";
 /** Hours of a week. */
 const HOURS = 168;
 
-/** Best orders and averages that differ by more than this, in per cent, are worth a look before the purchase. */
+/** The difference between best orders and averages, in per cent, above which the list warns. */
 const FAR = 5;
 
-/** With fewer sales a day, their median says little about the next sale. */
+/** The least number of sales per day: with fewer, their median says little about the next sale. */
 const LEAST_SALES = 5;
 
 const isFar = (top, average) => Math.abs(top / average - 1) * 100 > FAR;
 
-/** Returns the flips of products of the bazaar. An hour brings as many items as the slower side trades and the budget pays for. */
+/** Returns the flips in the bazaar. Items per hour are limited by the slower side and by the budget. */
 export const flipsOf = (products, { tax, budget, least, most }) =>
   products
     .map((product) => {
@@ -33,7 +33,7 @@ export const flipsOf = (products, { tax, budget, least, most }) =>
     })
     .filter(({ profit, perHour, sell }) => profit > 0 && perHour >= least && sell <= most && sell <= budget);
 
-/** Returns what a seller keeps of a buy-it-now auction: less the fee for the listing, and for collecting more than a million 1 % of it. */
+/** Returns the seller's share of a buy-it-now auction, after the fee for listing and, above a million coins, the fee of 1 % for collecting. */
 export const proceeds = (sale) => {
   const listing = sale < 1e7 ? 0.01 : sale < 1e8 ? 0.02 : 0.025;
   return sale * (1 - listing) - Math.max(Math.min(sale * 0.01, sale - 1e6), 0);
@@ -90,7 +90,7 @@ const NPC = {
   buyVolume: { label: "Offered now", text: count },
 };
 
-/** The fields above the list, with what they are if they are empty. */
+/** The fields above the list, with their values if they are empty. */
 const FIELDS = {
   tax: { label: "Tax, %", usual: TAX, largest: 100 },
   budget: { label: "Budget, coins", usual: Infinity },
@@ -116,8 +116,8 @@ const BazaarFlips = ({ parameters }) => {
   const { items, failure, lastUpdated } = useBazaar();
   const limits = limitsOf(parameters);
   const flips = useMemo(() => items && flipsOf(items, limits), [items, ...Object.values(limits)]);
-  return html`<div class="intro"><p class="muted">Buy at the best order, sell at the best offer, and keep the difference after the tax. Items per hour are those that the
-      slower side trades instantly in a week, by the hour. Others want the same ones: look at the item before you buy.</p></div>
+  return html`<div class="intro"><p class="muted">Buy at the best order, sell at the best offer, and keep the difference after the tax. Items per hour: the smaller weekly
+      volume of instant trades, divided by 168, within your budget. Other players see the same flips: look at the item before you buy.</p></div>
     <${Listing} items=${flips} failure=${failure} nameOf=${useNames()} columns=${BAZAAR} usual="-coinsPerHour" viewOf=${({ id }) => ({ item: id })}
       nouns="flips" none="No product brings a profit within these limits." caption="Flips in the bazaar, in coins" paths=${[BAZAAR_PRICES]} updated=${lastUpdated} parameters=${parameters}
       controls=${html`<${Fields} names=${Object.keys(FIELDS)} parameters=${parameters} />`} />`;
@@ -131,7 +131,7 @@ const AuctionFlips = ({ parameters }) => {
   const flips = useMemo(() => prices.data && averages.data && auctionFlipsOf(prices.data.items, averages.data.items, { budget, most }),
     [prices.data, averages.data, budget, most]);
   const nameOf = useNames(useProducts());
-  if (!key) return html`<p>Flips in auctions need the sales of the last day, which need an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
+  if (!key) return html`<p>Flips in auctions use the sales of the last day, which require an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
   return html`<div class="intro"><p class="muted">Buy at the lowest price, and sell at the median of the last day’s sales, after the fees for listing and collecting. Only items with at
       least ${LEAST_SALES} sales in the day. One name can cover clean and upgraded copies: look at the auction before you buy.</p></div>
     <${Listing} items=${flips} failure=${prices.failure ?? averages.failure} nameOf=${nameOf} columns=${AUCTIONS} usual="-profit"
@@ -146,9 +146,9 @@ const NpcFlips = ({ parameters }) => {
   const { data, failure: missing } = useResource(key && WHOLE_CATALOGUE);
   const flips = useMemo(() => products && data && npcFlipsOf(products, data.items), [products, data]);
   const nameOf = useNames();
-  if (!key) return html`<p>What an NPC pays needs an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
-  return html`<div class="intro"><p class="muted">Buy instantly in the bazaar, and sell to an NPC, who takes no tax. “Buy at” is the price of the best offer: of many items, the later ones
-      cost more. Look at the item before you buy.</p></div>
+  if (!key) return html`<p>NPC prices require an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
+  return html`<div class="intro"><p class="muted">Buy instantly in the bazaar, and sell to an NPC, who takes no tax. “Buy at” is the price of the best offer; further items cost more.
+      Look at the item before you buy.</p></div>
     <${Listing} items=${flips} failure=${failure ?? missing} nameOf=${nameOf} columns=${NPC} usual="-profit" viewOf=${({ id }) => ({ item: id })}
       nouns="products" none="No NPC pays more for a product than it costs." caption="Products that sell to an NPC at a profit, in coins"
       paths=${[BAZAAR_PRICES, WHOLE_CATALOGUE]} updated=${lastUpdated} parameters=${parameters} />`;

@@ -1,10 +1,10 @@
-// Numbers and times as text. The page is in English, so its numbers are, too; times are those of the reader's clock and zone.
+// Numbers and times as text. Numbers are in English, like the page; times are in the reader's time zone.
 import { html } from "./htm-preact.js";
 
 const NONE = "–";
 const LANGUAGE = "en";
 
-// The first format of a page takes a browser 15 ms, so none is made before there is something to show.
+// The first format of a page takes a browser 15 ms, so formats are created on first use.
 const numbers = (options) => {
   let format;
   return (value) => (Number.isFinite(value) ? (format ??= new Intl.NumberFormat(LANGUAGE, options)).format(value) : NONE);
@@ -20,19 +20,19 @@ const times = (options) => {
 const day = { year: "numeric", month: "short", day: "numeric" };
 const minute = { hour: "2-digit", minute: "2-digit" };
 
-/** Returns coins to 0.01, which decides between orders: `1,039,674.50`. */
+/** Returns coins to 0.01, because 0.01 decides between orders: `1,039,674.50`. */
 export const exact = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
-/** Returns coins or amounts in little space: `1.04M`. */
+/** Returns coins or amounts in short form: `1.04M`. */
 export const compact = numbers({ notation: "compact", maximumSignificantDigits: 3 });
 
 /** Returns an amount: `31,317`. */
 export const integer = numbers({ maximumFractionDigits: 0 });
 
-/** Returns coins: `359.70` to 0.01, which is as exact as the history, and whole ones from 1,000 on: `1,039,675`. */
+/** Returns coins: to 0.01 like the history, `359.70`, and from 1,000 on whole coins, `1,039,675`. */
 export const coins = (value) => (Math.abs(value) < 1_000 ? exact(value) : integer(value));
 
-/** From ten million on, a number in a table or a tile is short, `12.3M`, with all digits on hover and for screen readers. */
+/** The value from which a number in a table or a tile is short, `12.3M`, with all digits on hover and for screen readers. */
 const short = (text) => (value) =>
   Math.abs(value) < 1e7 || !Number.isFinite(value) ? text(value) : html`<span title=${text(value)}><span aria-hidden="true">${compact(value)}</span>
     <span class="hidden">${text(value)}</span></span>`;
@@ -41,7 +41,7 @@ const short = (text) => (value) =>
 export const price = short(coins);
 export const count = short(integer);
 
-/** Returns per cent, given in per cent: `31.28%`. */
+/** Returns a percentage: `31.28%` for 31.28. */
 export const percent = (value) => (Number.isFinite(value) ? `${exact(value)}%` : NONE);
 
 const signed = numbers({ minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: "exceptZero" });
@@ -69,13 +69,13 @@ export const iso = (time) => new Date(time).toISOString().replace(/\.\d+Z/, "Z")
 
 let days;
 
-/** Returns two local days in little space: `15–20 Nov 2026`. */
+/** Returns two local days as a short range: `15–20 Nov 2026`. */
 export const dateRange = (from, to) => {
   const [first, last] = [new Date(from ?? NaN), new Date(to ?? NaN)];
   return first <= last ? (days ??= timeFormat(day)).formatRange(first, last) : `${date(from)} – ${date(to)}`;
 };
 
-/** Returns a length of time in milliseconds by its two largest units: `2 d 3 h`, `4 min 5 s`, `5 min`. Below a second it is `0 s`. */
+/** Returns a duration in milliseconds in its two largest units: `2 d 3 h`, `4 min 5 s`, `5 min`, and `0 s` below a second. */
 export const duration = (milliseconds) => {
   if (!Number.isFinite(milliseconds)) return NONE;
   const seconds = Math.floor(Math.max(milliseconds, 0) / 1_000);

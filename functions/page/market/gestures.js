@@ -1,15 +1,15 @@
-// How the chart is used without its buttons: the wheel with Ctrl or while the chart has the focus, two fingers, and keys. While a gesture
-// lasts, only the plots show what it would do; its end changes the address, once.
+// The gestures of the chart: the wheel with Ctrl or while the chart has the focus, two fingers, and keys. During a gesture, only the plots
+// change; its end changes the address once.
 
-/** A wheel that has not turned for this time has stopped, in milliseconds. */
+/** The time without a turn after which the wheel has stopped, in milliseconds. */
 const PAUSE = 250;
 
-/** The part of the length that one turn of the wheel adds or takes at most, as an exponent. */
+/** The most by which one turn of the wheel changes the length, as an exponent. */
 const TURN = 0.3;
 
 /**
- * Listens to the element that holds the plots. `now` has the `span` that is shown, `shortest` and `longest`, the bounds of its length, and
- * `onZoom(from, to)` and `onScale(factor)`. Returns the function that ends this.
+ * Listens to the element that holds the plots. `now` has the shown `span`, the bounds `shortest` and `longest` of its length, `onZoom(from, to)`
+ * and `onScale(factor)`. Returns a function that stops listening.
  */
 export const listen = (element, plots, now) => {
   const end = new AbortController();

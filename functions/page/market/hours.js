@@ -1,4 +1,4 @@
-// At which hours an item is cheap or dear: prices of each hour of the week, relative to the average of their day.
+// The cheap and dear hours of an item: prices of each hour of the week, relative to the average of their day.
 import { html, useMemo, useState } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { present } from "./clock.js";
@@ -8,7 +8,7 @@ import { rowsOf } from "./series.js";
 
 const HOUR = 3_600_000;
 
-/** The candles that are requested, the days that are needed, and the hours with a price that make a day. */
+/** The number of requested candles, the least number of days, and the least number of hours with a price in a day. */
 const MOST_CANDLES = 1_000;
 const LEAST_DAYS = 14;
 const LEAST_HOURS = 12;
@@ -41,7 +41,7 @@ export const hoursOf = (rows, line) => {
   return { days: full.length, hours, week };
 };
 
-/** Hours of UTC begin at other minutes of some zones. */
+/** The minute at which an hour of UTC begins in the local time zone. */
 const MINUTES = String(((-new Date().getTimezoneOffset() % 60) + 60) % 60).padStart(2, "0");
 
 const clock = (hour) => `${String(hour % 24).padStart(2, "0")}:${MINUTES}`;
@@ -79,7 +79,7 @@ const Hours = ({ market, item }) => {
   return html`<p>${best("Cheapest hour to buy", buy.hours, Math.min)}<br />${best("Dearest hour to sell", sell.hours, Math.max)}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Hours of the week">
       <table>
-        <caption>${market.lines[market.price]} by weekday and hour of your clock, in per cent above (+) or below (-) the average of its day:
+        <caption>${market.lines[market.price]} by weekday and hour in your time zone, in per cent above (+) or below (-) the average of its day:
           medians of ${days(buy.days)}.</caption>
         <thead><tr><th scope="col">Day</th>${buy.hours.map((_, hour) => html`
           <th scope="col" title=${period(hour)}>${clock(hour).slice(0, 2)}</th>`)}</tr></thead>
@@ -89,7 +89,7 @@ const Hours = ({ market, item }) => {
     </div>`;
 };
 
-/** The hours behind a disclosure: their candles are requested when it is opened. */
+/** The hours in a disclosure, whose candles are requested when it is opened. */
 export const BestHours = ({ market, item }) => {
   const [isOpen, setOpen] = useState(false);
   return html`<details class="hours figures" onToggle=${({ target }) => setOpen(target.open)}>

@@ -1,4 +1,4 @@
-// The part of an item's view with its past: which range is shown, the chart, and the table.
+// The history in an item's view: the choice of the range, the chart, and the table.
 import { html, useEffect, useMemo, useRef, useState } from "./htm-preact.js";
 import { show } from "./address.js";
 import { load, useResource } from "./api.js";
@@ -14,15 +14,15 @@ import { Summary } from "./summary.js";
 import { Requests } from "./requests.js";
 import { PriceTable } from "./table.js";
 
-/** From this length on, the terms of mayors are shown, in milliseconds. */
+/** The least length of a span that shows the terms of mayors, in milliseconds. */
 const TERMS_FROM = 6 * 86_400_000;
 
-/** Of how many parts the prices are kept, those of the latest. */
+/** The number of latest parts whose prices are kept. */
 const MOST_KNOWN = 20;
 
 const NO_ROWS = [];
 
-/** No part ends later, in Unix milliseconds: the steps from it stay within what a date holds. */
+/** The latest end of a part, in Unix milliseconds: steps from it stay within the bounds of a date. */
 const LATEST = Date.UTC(9999);
 
 /** Returns the part of the range in the address, or `null`. */
@@ -38,9 +38,9 @@ const spanOf = (market, range, part, now, rows) => {
 };
 
 /**
- * Returns what is known of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the finest data are here, that is
- * what was shown before; what was shown once is here at once. `isNew` says that there are no older prices either.
- * An item that is `null` has no rows.
+ * Returns the known data of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the finest data arrive, these are the
+ * previously shown rows. A part that was shown before is available at once. `isNew` says that there are no older prices. An item that is
+ * `null` has no rows.
  */
 const useSeries = (market, item, range, part) => {
   const key = `${item} ${part ? `${part.from} ${part.to}` : range}`;
@@ -85,7 +85,7 @@ const useSeries = (market, item, range, part) => {
   return { path: source.path, rows, span, isLoading: !found, isNew: !rows.length && !data?.next_before, failure: failure ?? found?.failure };
 };
 
-/** The terms of mayors, `[]` until they are here: the chart does not wait for them, and says nothing if they fail. */
+/** The terms of mayors, `[]` until they arrive. The chart does not wait for them and reports no failure of them. */
 const useTerms = (isShown) => {
   const sitting = useResource(isShown ? "v1/mayor" : null).data;
   const past = useResource(isShown ? "v1/mayor/history?limit=100" : null).data;
@@ -103,7 +103,7 @@ const Tool = ({ label, isDisabled, act, children }) =>
 
 /**
  * The past of an item in a market. It is in the address: `range`, `from` and `to` of the part that is shown, `style`, and the other items as
- * `with`. `names` is a function from id to name. `sales` are single ones, which the chart shows as dots.
+ * `with`. `names` is a function from id to name. `sales` are single sales, which the chart shows as dots.
  */
 export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) => {
   const { ranges, shortest } = market;
@@ -114,7 +114,7 @@ export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) 
   const name = names(item);
   const length = span.to - span.from;
   const shown = useMemo(() => within(rows, span), [rows, span]);
-  // A line can cross a short span between two prices.
+  // In a short span, a line can cross without a price.
   const isEmpty = !rows.some(({ time, step }) => time >= span.from && time - step <= span.to);
   const steps = [...new Set(shown.map(({ step }) => step))].map(duration);
 
@@ -136,7 +136,7 @@ export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) 
     go(range, { from: address(end - 2 * half), to: address(end) });
   };
   const reset = () => go(range);
-  // The whole range is no part of it. Addresses have whole seconds.
+  // The whole range is not a part. Addresses have whole seconds.
   const zoomOrReset = (from, to) => (to - from > ranges[range].length - 1_000 ? reset() : zoom(from, to));
   const scale = (factor) => {
     const middle = (span.from + span.to) / 2;

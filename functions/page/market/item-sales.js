@@ -4,7 +4,7 @@ import { Failure } from "./failure.js";
 import { dateTime, price } from "./format.js";
 import { csvOf, save } from "./save.js";
 
-/** How many sales are shown. The file has all. */
+/** The number of sales that are shown. The file has all. */
 const SHOWN = 20;
 
 const FIELDS = ["sold_at", "price", "amount", "bin", "clean"];

@@ -1,9 +1,9 @@
-// What the browser keeps on this device: the same value in all tabs. Storage can be switched off; then it lasts until the next reload.
+// Values that the browser keeps on this device, the same in all tabs. If storage is switched off, they last until the next reload.
 import { useEffect, useState } from "./htm-preact.js";
 
 /**
  * Returns a value that is kept under this name: `read()`, `write(value)`, and `use()`, which renders again when it changes in any tab.
- * `parse` returns the value for what was stored, which may be anything, or `null`.
+ * `parse` returns the value for the stored data, which may be anything, or for `null`.
  */
 export const kept = (name, parse) => {
   const listeners = new Set();

@@ -1,5 +1,5 @@
-// The API key. It is kept for this tab, or on this device if the visitor wants that, and is in no address: the link of a terminal carries
-// it in the fragment, which browsers send to nobody, and which is removed at once. Tabs tell each other the key, and that it is forgotten.
+// The API key. It is kept for this tab, or on this device if the visitor chooses that. No address contains it: a link from a terminal has
+// it in the fragment, which browsers never send, and which is removed at once. Tabs share the key, and forget it together.
 import { useEffect, useState } from "./htm-preact.js";
 
 const NAME = "key";
@@ -23,7 +23,7 @@ export const asKey = (text) => {
 const FORGOTTEN = "key-forgotten";
 const SINCE = "key-since";
 
-/** Returns the key of this tab, unless another tab has forgotten it since: a tab that shows another page hears nothing of it. */
+/** Returns the key of this tab, unless another tab has forgotten it: a tab that showed another page then got no message. */
 const ofTab = () => {
   const isForgotten = Number(localStorage.getItem(FORGOTTEN)) > Number(sessionStorage.getItem(SINCE));
   return isForgotten ? null : asKey(sessionStorage.getItem(NAME));
@@ -33,7 +33,7 @@ const stored = () => attempt(ofTab) ?? asKey(attempt(() => localStorage.getItem(
 
 let memory = stored();
 
-/** Reaches the other tabs of this service, and nobody else. */
+/** Reaches only the other tabs of this service. */
 const tabs = globalThis.BroadcastChannel ? new BroadcastChannel(NAME) : null;
 
 /** Returns the key, or `null`. */
@@ -50,14 +50,14 @@ const keepInSession = () =>
     }
   });
 
-/** Keeps the key for this tab only: it was not tried yet. */
+/** Keeps the key for this tab only, because it was not tried yet. */
 export const keepForTab = (key) => {
   memory = key;
   keepInSession();
   for (const listener of listeners) listener(key);
 };
 
-/** Keeps the present key on this device until it is forgotten, or for the tab only. */
+/** Keeps the present key on this device until it is forgotten, or only for the tab. */
 export const remember = (isWanted) => {
   attempt(() => (isWanted ? localStorage.setItem(NAME, memory) : localStorage.removeItem(NAME)));
   keepInSession();
@@ -81,7 +81,7 @@ export const watchKey = (listener) => {
 export const useKey = () => {
   const [key, set] = useState(memory);
   useEffect(() => {
-    // It can have come from another tab before this.
+    // Another tab can have sent a key before this.
     set(memory);
     return watchKey(set);
   }, []);
@@ -108,7 +108,7 @@ tabs?.addEventListener("message", ({ data }) => {
 });
 if (!memory) tabs?.postMessage({ isWanted: true });
 
-// The browser can bring the page back as it was left.
+// The browser can restore the page as it was left.
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted && memory !== stored()) keepForTab(stored());
 });

@@ -1,10 +1,10 @@
-// Views that are loaded when they are first shown: an item, which with the library that draws its chart is more than half of all that the
-// page could load, the mayor, and flips.
+// Views that are loaded when they are first shown: an item, the mayor, and flips. The view of an item and its chart library are more than
+// half of the page's code.
 import { html, useEffect, useState } from "./htm-preact.js";
 
 const LIBRARY = new URL("./uPlot.iife.min.js", import.meta.url).href;
 
-/** The only script that this page ever adds. Its policy is named in the header `Content-Security-Policy`. */
+/** The only script that this page adds. The header `Content-Security-Policy` names its policy. */
 const policy = globalThis.trustedTypes?.createPolicy("library", { createScriptURL: () => LIBRARY });
 
 const loadLibrary = () =>
@@ -16,7 +16,7 @@ const loadLibrary = () =>
     document.head.append(script);
   });
 
-/** Returns `load`, which loads the view that `request` brings, once, and `Lazy`, which shows it. After a failure, the next call tries again. */
+/** Returns `load`, which loads the view from `request` once, and `Lazy`, which shows it. After a failure, the next call tries again. */
 const lazy = (request, what, titleOf) => {
   let View = null;
   let loading = null;
@@ -36,7 +36,7 @@ const lazy = (request, what, titleOf) => {
     const [isFailed, setFailed] = useState(false);
     const [, render] = useState(null);
     useEffect(() => {
-      // Even if the view is here by now: it may have come after this was rendered.
+      // Even if the view is loaded by now: this can happen after rendering.
       if (isFailed) return;
       load().then(render, () => setFailed(true));
     }, [isFailed]);

@@ -1,5 +1,5 @@
-// A table of items that is sorted, filtered and divided into pages here: the address has the order (`sort`), the filter (`filter`) and
-// the page (`page`).
+// A table of items, sorted, filtered and divided into pages. The address has the order (`sort`), the filter (`filter`) and the page
+// (`page`).
 import { html, useMemo } from "./htm-preact.js";
 import { Link, follow, show } from "./address.js";
 import { Age, Standstill } from "./age.js";
@@ -10,7 +10,7 @@ import { csvOf, save } from "./save.js";
 import { Skeleton } from "./skeleton.js";
 import { Star } from "./watched.js";
 
-/** How many rows a page has. */
+/** The number of rows of a page. */
 const ROWS = 100;
 
 const byName = new Intl.Collator("en", { numeric: true });
@@ -22,7 +22,7 @@ const sorting = (columns, text, usual) => {
   return Object.hasOwn(columns, column ?? "") && !columns[column].isUnsorted ? { column, isDescending } : sorting(columns, usual);
 };
 
-/** Returns the items whose name or id holds all words of the filter, sorted; those without a value come last. Equal ones keep their order. */
+/** Returns the items whose name or id contains all words of the filter, sorted. Items without a value come last; equal items keep their order. */
 const arrange = (items, { column, isDescending }, filter) => {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const found = items.filter(({ name, id }) => words.every((word) => `${name} ${id}`.toLowerCase().includes(word)));
@@ -37,7 +37,7 @@ const Head = ({ columns, sort, change }) =>
     if (isUnsorted) return html`<th key=${column} role="columnheader" scope="col">${label}</th>`;
     const isSorted = column === sort.column;
     const order = sort.isDescending ? "descending" : "ascending";
-    // A new column begins with what people look for: the largest numbers, and names from A.
+    // A newly chosen column begins with the largest numbers, or with names from A.
     const next = isSorted ? !sort.isDescending : column !== "name";
     return html`<th key=${column} role="columnheader" scope="col" aria-sort=${isSorted ? order : undefined}>
       <button type="button" onClick=${() => change(`${next ? "-" : ""}${column}`)}>
@@ -46,17 +46,17 @@ const Head = ({ columns, sort, change }) =>
     </th>`;
   })}</tr></thead>`;
 
-/** The same for cards, which have no head. */
+/** The choice of the order for cards, which have no head. */
 const Order = ({ columns, sort, change }) => html`<label class="by">Sort by<select value=${`${sort.isDescending ? "-" : ""}${sort.column}`}
   onChange=${({ target }) => change(target.value)}>${Object.entries(columns).filter(([, { isUnsorted }]) => !isUnsorted).map(([column, { label }]) =>
     ["-", ""].map((sign) => html`<option value=${sign + column}>${label} ${sign ? "↓" : "↑"}</option>`))}</select></label>`;
 
 const Row = ({ columns, numbers, item, view }) => {
   const open = (event) => {
-    // Links are their own business, and text that is selected was not clicked.
+    // Clicks on links and buttons have their own effect, and a selection of text is no click.
     if (!event.target.closest("a, button") && !getSelection().toString()) follow(view);
   };
-  // Roles, because cards are no table to a browser.
+  // Roles, because browsers do not treat cards as a table.
   return html`<tr role="row" onClick=${open}>
     <th role="rowheader" scope="row"><${Star} id=${view.item} market=${view.market} name=${item.name} /><${Link} view=${view}>${item.name}</${Link}>
       ${columns.name.note?.(item)}${item.isShared && html`<small>${item.id}</small>`}</th>
@@ -78,8 +78,8 @@ const Pages = ({ page, pages, turn }) => {
 
 /**
  * The table of the items, which `nameOf` names. `items` are missing while they load. `columns` are the columns by the name of their field,
- * `usual` is their first order, and `viewOf` returns where an item leads. `nouns` is what the items are, `none` says that there are none.
- * `controls` come beside the filter, `paths` are the requests behind the table, and `updated` is the time of its prices in Unix milliseconds.
+ * `usual` is their first order, and `viewOf` returns the view of an item. `nouns` names the items, and `none` is the text without items.
+ * `controls` are beside the filter, `paths` are the requests behind the table, and `updated` is the time of its prices in Unix milliseconds.
  */
 export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns, none, caption, parameters, controls, paths, updated }) => {
   const sort = sorting(columns, parameters.sort, usual);

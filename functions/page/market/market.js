@@ -1,5 +1,5 @@
-// The market page: a frame with the search and one view. A view is a component that gets the parameters of the address as `parameters`;
-// it requests its data with `useResource`, shows skeletons until they come, and a `Failure` where they are missing.
+// The market page: a frame with the search and one view. A view is a component with the parameters of the address as
+// `parameters`. It requests its data with `useResource`, and shows skeletons until they arrive, or a `Failure`.
 import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, focusView, show, useAddress } from "./address.js";
 import { forget, refusalOf } from "./api.js";
@@ -16,7 +16,7 @@ import { Status } from "./status.js";
 import { useTitle } from "./title.js";
 import { Watch } from "./watch.js";
 
-/** The views by the parameter `view`. Without a key, those with files are shown if there are public files. */
+/** The views by the parameter `view`. If there are public files, views with `hasFiles` are also shown without a key. */
 const VIEWS = {
   overview: { View: Overview, hasFiles: true },
   items: { View: Items, label: "Items", hasFiles: true },
@@ -30,7 +30,7 @@ const VIEWS = {
   key: { View: Overview },
 };
 
-/** Where users get their keys, as the operator has configured it. */
+/** The address where users get their keys, as the operator has configured it. */
 const DASHBOARD = document.querySelector("meta[name=dashboard]")?.content;
 
 const Missing = () => {
@@ -38,9 +38,9 @@ const Missing = () => {
   return html`<h1>Not found</h1><p>This page has no such view. <${Link} view=${{}}>Go to the market</${Link}>.</p>`;
 };
 
-/** What a visitor without a key is told. */
-const Visitor = () => html`<p class="visitor card">You see the market without a key, from files that change every minute. With one there are charts and
-  history, sales in auctions, mayors and fire sales, and prices every 20 seconds. <${Link} view=${{ view: "key" }}>Enter a key</${Link}></p>`;
+/** The text for visitors without a key. */
+const Visitor = () => html`<p class="visitor card">You see the market without a key, from files that change every minute. A key adds charts, history,
+  sales in auctions, mayors, fire sales, and prices every 20 seconds. <${Link} view=${{ view: "key" }}>Enter a key</${Link}></p>`;
 
 /** Asks for the key and tries it. */
 const KeyForm = ({ isAsked }) => {
@@ -51,7 +51,7 @@ const KeyForm = ({ isAsked }) => {
     if (isBusy) return;
     const fields = new FormData(event.target);
     const key = asKey(fields.get("key"));
-    setProblem(key ? "" : "A key has no spaces, and only letters, digits and signs of ASCII.");
+    setProblem(key ? "" : "A key has only ASCII letters, digits and signs, and no spaces.");
     if (!key) return;
     setBusy(true);
     const refusal = await refusalOf(key);
@@ -78,7 +78,7 @@ const KeyForm = ({ isAsked }) => {
   </section>`;
 };
 
-/** What can be done with the key. */
+/** The menu of the key. */
 const KeyMenu = () => {
   const [isKept, set] = useState(isRemembered);
   const change = () => {
@@ -96,12 +96,12 @@ const View = ({ parameters }) => {
   const name = parameters.item ? "item" : (parameters.view ?? "overview");
   const view = Object.hasOwn(VIEWS, name) ? VIEWS[name] : { View: Missing, isPublic: true };
   useTitle(view.label);
-  // A defect of one view is none of the next.
+  // The next view does not have the defect of this one.
   useEffect(() => {
     if (error) reset();
   }, [parameters]);
   const again = () => {
-    // The cause can be in the data.
+    // The data can be the cause.
     forget();
     reset();
   };
@@ -110,7 +110,7 @@ const View = ({ parameters }) => {
       <button type="button" onClick=${again}>Try again</button></p>`;
   }
   if (!key && !view.isPublic && !(FILES && view.hasFiles)) return html`<${KeyForm} isAsked=${name === "key"} />`;
-  // With another key, nothing stays that this one has shown.
+  // After a change of the key, nothing of the previous view stays.
   return html`${!key && view.hasFiles && html`<${Visitor} />`}<${view.View} key=${`${name} ${key}`} parameters=${parameters} />`;
 };
 
@@ -135,11 +135,11 @@ const Frame = () => {
     <${Banner} />
     <footer>
       <p>Data of the game Hypixel SkyBlock. Not affiliated with Hypixel Inc., Mojang or Microsoft.
-        Times are those of your clock.</p>
+        Times are in your time zone.</p>
     </footer>`;
 };
 
-// Its scripts need not wait until the page is rendered.
+// The item's scripts need not wait until the page is rendered.
 if (new URLSearchParams(location.search).has("item")) loadItem().catch(() => {});
 
 const root = document.getElementById("app");

@@ -1,14 +1,14 @@
-// How the API tells the past of an item, and how a chart names it. A market has:
+// The histories of the API, with their texts in a chart. A market has:
 //
 // - `intervals` of candles, finest first, with their lengths and how long they are kept, and `path` of a request for them;
-// - `ranges` of the chart with their lengths and steps, `usual` of them the first to be shown, and `shortest`, the shortest span;
+// - `ranges` of the chart with their lengths and steps, `usual`, the range that is shown first, and `shortest`, the shortest span;
 // - `minutes`, the path of the prices of the last hour by minutes, if there are any;
-// - `name`, the lines of the `price` that figures and candles show and of that at which one sells (`sold`), and the names at the `ends`;
-// - `values`, which makes the values of a row from a candle or a point: of each of the two `lines` a price, and with `Low` and `High`
-//   behind its name the range of it, and the `volumes`;
-// - `hasBars` if there are bars in place of lines of volumes;
-// - `csv`, the fields of candles that a file has, and texts: `legend` of the volumes, `hint` and `caption` about the prices, and `none` if
-//   there is no history.
+// - `name`, the line of figures and candles (`price`), the line of selling prices (`sold`), and the names at the `ends` of lines;
+// - `values`, which returns the values of a row from a candle or a point: for each of the two `lines` its price, its range with the suffixes
+//   `Low` and `High`, and the `volumes`;
+// - `hasBars` if volumes are bars instead of lines;
+// - `csv`, the fields of candles in a file, and texts: `legend` of the volumes, `hint` and `caption` about the prices, and `none` without
+//   a history.
 import { integer, iso } from "./format.js";
 
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ const DAY = 24 * HOUR;
 /** The API's bound of `limit`. */
 const PAGE = 1_000;
 
-/** Returns a function from an item, an interval, a number of candles and their end, if it is not the present, to the path of a request. */
+/** Returns a function from an item, an interval, a number of candles and their end, by default the present, to the path of a request. */
 const candles = (route, id) => (item, { name }, count, before) => {
   const end = before ? `&before=${iso(before)}` : "";
   return `v1/${route}?${id}=${encodeURIComponent(item)}&interval=${name}&limit=${Math.min(count, PAGE)}${end}`;

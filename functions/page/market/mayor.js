@@ -1,4 +1,4 @@
-// The mayor, the open election, and the mayors before. Elections come as the provider sends them, so every part can be missing.
+// The mayor, the open election, and past mayors. Elections are as the provider sends them, so every part can be missing.
 import { html, useState } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { closesAt, opensAt } from "./calendar.js";
@@ -14,7 +14,7 @@ import { useTitle } from "./title.js";
 /** The path of the past mayors. */
 const HISTORY = "v1/mayor/history?limit=100";
 
-/** How many past mayors are shown at first. */
+/** The number of past mayors that are shown at first. */
 const FIRST = 12;
 
 /** Returns the entries with a name. */
@@ -37,7 +37,7 @@ const totalOf = (candidates) => candidates.reduce((sum, candidate) => sum + vote
 /** Returns the candidates, most votes first; in the provider's order while the votes are hidden. */
 const ranked = ({ candidates }) => list(candidates).sort((a, b) => votes(b) - votes(a));
 
-/** Returns the minister with the one `perk` that who came second brings, or `null`. A special mayor has none, and promised no such perk. */
+/** Returns the minister, who is the second of the election, with the minister's `perk`, or `null`. A special mayor has no minister, and no such perk. */
 export const ministerOf = (election) => {
   const [winner, second] = ranked(election).map((candidate) => ({ ...candidate, perk: list(candidate.perks).find(({ minister }) => minister) }));
   return winner?.perk && second?.perk && votes(second) > 0 ? second : null;
@@ -55,7 +55,7 @@ const Candidates = ({ candidates, hasPerks }) => {
   </li>`)}</ol>`;
 };
 
-/** By how much the first candidate leads, unless it does not. */
+/** The first candidate's lead, if there is one. */
 const Lead = ({ candidates }) => {
   const [first, second] = candidates;
   const lead = second ? votes(first) - votes(second) : 0;
@@ -140,7 +140,7 @@ export const Mayor = () => {
   const past = useResource(HISTORY);
   const [leader] = ranked(data?.current ?? {});
   const moves = (id, name, text) => html`<${Moves} key=${name} id=${id} name=${name} role=${text} history=${past.data?.history} />`;
-  // The past mayors have their place once it is known how much comes above them.
+  // Past mayors are shown after the data above them, so that they do not move.
   return html`
     <h1>Mayor and election</h1>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}

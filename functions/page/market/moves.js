@@ -1,4 +1,4 @@
-// What moved in past terms of a mayor: how the prices of the bazaar changed from the day before a term to its last day.
+// Changes of prices in past terms of a mayor, in the bazaar, from the day before a term to its last day.
 import { html, useState } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { load } from "./api.js";
@@ -8,16 +8,16 @@ import { plain, useNames } from "./names.js";
 
 const DAY = 86_400_000;
 
-/** How many terms are compared. Each needs two responses of 0.5 MB. */
+/** The most terms that are compared. Each needs two responses of 0.5 MB. */
 const MOST_TERMS = 3;
 
-/** How many products are shown in each direction. */
+/** The number of products that are shown in each direction. */
 const MOST_MOVES = 5;
 
-/** The least price in coins: the steps of lower prices are large changes. */
+/** The least price, in coins: for lower prices, the smallest step is already a large change. */
 const LEAST_PRICE = 100;
 
-/** How many times its sell price the buy price of a product may be. A wider spread means little trade, and prices that jump. */
+/** The largest ratio of buy price to sell price. A wider spread means little trade and jumping prices. */
 const WIDEST_SPREAD = 1.5;
 
 /** Returns the path of the candles of the last whole day before this time, in UTC. */
@@ -36,7 +36,7 @@ const median = (values) => {
 
 /**
  * Returns the products that moved most, `{ rises, falls }`, each with `id` and the median of the changes over all terms in per cent, the
- * largest first. A term is the candles of the day before it and of its last day. A product must have enough trade on each of these days.
+ * largest first. A term has the candles of the day before it and of its last day. A product must have enough trade on all of these days.
  */
 export const movesOf = (terms) => {
   const prices = terms.map((days) => days.map(pricesOf));
@@ -50,7 +50,7 @@ export const movesOf = (terms) => {
   };
 };
 
-/** Returns the moves of the terms that have data, and the terms that have none. Rejects with a failure that may be over later. */
+/** Returns the moves of the terms that have data, and the terms that have none. Rejects with a failure that can be temporary. */
 const request = async (terms) => {
   const paths = ({ started_at: start, ended_at: end }) => [start, end].map(pathBefore);
   const results = await Promise.allSettled(terms.map((term) => Promise.all(paths(term).map((path) => load(path)))));
@@ -77,8 +77,8 @@ const Result = ({ hasMoves, moves, missing }) => {
 };
 
 /**
- * What moved in the last terms of the mayor of this name. `history` has all past terms, and is missing while it loads; `role` is what the
- * mayor does now. Prices are requested when a button is pressed.
+ * The moves in the last terms of the mayor with this name. `history` has all past terms, and is missing while it loads; `role` is the mayor's
+ * present role. Prices are requested when a button is pressed.
  */
 export const Moves = ({ id, name, role, history }) => {
   const terms = history?.filter((term) => term.name === name).slice(0, MOST_TERMS);
@@ -86,7 +86,7 @@ export const Moves = ({ id, name, role, history }) => {
   const isOff = Boolean(isBusy) || !terms;
   const show = async () => {
     set({ isBusy: true });
-    // Nothing but the button repeats a request.
+    // Only the button repeats a request.
     set(await request(terms).then((moved) => ({ result: moved }), (cause) => ({ failure: { ...cause, retryAt: undefined } })));
   };
   return html`<section class="card" aria-labelledby=${id} aria-busy=${Boolean(isBusy)}>

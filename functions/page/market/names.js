@@ -1,14 +1,14 @@
-// Names of items for people, and which items of both markets are the same. The catalogue has names for about two of five products of the
-// bazaar; the others are named after their id, and so are pets, books and runes in auctions.
+// Names of items, and the match between the ids of both markets. The catalogue has names for about two of five products of the bazaar. The
+// other products, and pets, books and runes in auctions, are named after their ids.
 import { useEffect, useMemo, useState } from "./htm-preact.js";
 import { CATALOGUE, load, useResource } from "./api.js";
 import { BAZAAR_PRICES } from "./files.js";
 
-/** Words that are small inside of a title. */
+/** Words in lower case inside a title. */
 const SMALL = new Set(["a", "an", "and", "for", "in", "of", "on", "the", "to"]);
 const ROMAN = [[10, "X"], [9, "IX"], [5, "V"], [4, "IV"], [1, "I"]];
 
-/** Returns a text of the game without colour codes (`§a`, `%%green%%`), glyphs of its own font, and characters that cannot be seen. */
+/** Returns a text from the game without colour codes (`§a`, `%%green%%`), glyphs of the game's font, and invisible characters. */
 export const plain = (text) =>
   String(text ?? "")
     .replace(/§[0-9a-z]?|%%[a-z_]+%%/gi, "")
@@ -50,7 +50,7 @@ export const productsOf = (list) => new Map(list.items.map(({ id }) => [auctionI
 
 const NONE = new Map();
 
-/** Returns the products as `productsOf` does, requested once. They can be late or missing. */
+/** Returns the products like `productsOf`, requested once. They can be late or missing. */
 export const useProducts = () => {
   const [products, set] = useState(NONE);
   useEffect(() => {
@@ -65,7 +65,7 @@ const TIERS = ["Common", "Uncommon", "Rare", "Epic", "Legendary", "Mythic"];
 /** Returns the parts of an id in auctions: `SHEEP;4+100` is `{ base: "SHEEP", level: "4", variant: "100" }`. */
 const partsOf = (id) => /^(?<base>.*?)(;(?<level>\d+))?(\+(?<variant>\w+))?$/.exec(id)?.groups ?? { base: id };
 
-/** Returns whether the id in auctions is that of a pet. Books have the same form, but their enchantments are in the bazaar. */
+/** Returns whether the id in auctions belongs to a pet. Ids of books have the same form, but their enchantments are in the bazaar. */
 export const isPet = (id, products) => {
   const { base, level } = partsOf(id);
   return level in TIERS && !/^(POTION|ATTRIBUTE_SHARD|ULTIMATE)_|_RUNE$/.test(base) && !TIERS.some((_, other) => products.has(`${base};${other}`));
@@ -81,7 +81,7 @@ const nameInAuctions = (id, products) => {
 
 const indexes = new WeakMap();
 
-/** Returns the names of the data of `v1/items` by id. They are cleaned when they are shown: thousands never are. */
+/** Returns the names in the data of `v1/items` by id. They are cleaned only when they are shown. */
 const indexOf = (catalogue) => {
   if (!indexes.has(catalogue)) indexes.set(catalogue, new Map(catalogue.items.map(({ id, name }) => [id, name])));
   return indexes.get(catalogue);

@@ -1,4 +1,4 @@
-// What a visitor sees first: their watched items, what moves, what is traded most, and one card for each other view.
+// The first view: watched items, movers, the most traded items, and a card for each other view.
 import { html, useMemo } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { useResource } from "./api.js";
@@ -15,10 +15,10 @@ import { useTitle } from "./title.js";
 import { WatchTable, usePrices } from "./watch.js";
 import { Star, useWatched } from "./watched.js";
 
-/** How many items a short table has. */
+/** The number of items of a short table. */
 const ROWS = 8;
 
-/** The price of rare products is that of single orders, and moves a lot. In coins a week. */
+/** The least turnover of movers, in coins per week: single orders move the prices of rare products a lot. */
 const LEAST_TURNOVER = 100_000_000;
 
 const Card = ({ view, title, path, children }) => {
@@ -30,7 +30,7 @@ const Card = ({ view, title, path, children }) => {
   </section>`;
 };
 
-/** A short table: of each item its name and one figure. `rows` are missing while they load. */
+/** A short table with the name and one figure of each item. `rows` are missing while they load. */
 const Figures = ({ id, title, view, label, rows, failure, text, none, children }) => html`<section class="card overview" aria-labelledby=${id} aria-busy=${!rows && !failure}>
   <h2 id=${id}><${Link} view=${view}>${title}</${Link}></h2>
   ${failure && html`<${Failure} failure=${failure} stale=${Boolean(rows)} />`}

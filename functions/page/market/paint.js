@@ -1,6 +1,6 @@
-// What a chart draws on its canvas by itself: the terms of mayors, candles, sales, labels at the ends of lines, and the title of a pane.
+// The drawings of a chart that uPlot lacks: the terms of mayors, candles, sales, labels at the ends of lines, and the title of a pane.
 
-/** The space of labels right of a plot, and the height of one, which has two lines, in pixels. */
+/** The space for labels right of a plot, and the height of a label with two lines, in pixels. */
 export const END_WIDTH = 56;
 const END_HEIGHT = 28;
 
@@ -24,7 +24,7 @@ export const drawTerms = (plot, terms, colours, hasNames) =>
       const right = Math.min(plot.valToPos(to, "x", true), bbox.left + bbox.width);
       if (right <= left) continue;
       ctx.fillStyle = colours.term;
-      // Every second term, which the length of a term tells.
+      // Every second term, counted by the length of a term.
       if (Math.floor(from / (to - from)) % 2) ctx.fillRect(left, bbox.top, right - left, bbox.height);
       ctx.fillStyle = colours.text;
       const isFitting = ctx.measureText(name).width + 8 * ratio <= right - left;
@@ -32,7 +32,7 @@ export const drawTerms = (plot, terms, colours, hasNames) =>
     }
   });
 
-// The last candle is under way, and a point has no length of its own.
+// The last candle is under way, and a point has no length.
 const beginOf = ({ start, time, step }) => (start < time ? start : time - step);
 
 /** Returns the middle of the candle of a row in Unix milliseconds. */
@@ -81,7 +81,7 @@ export const drawSales = (plot, sales, colours) =>
     }
   });
 
-/** Returns where labels are that should be at these places: in their order, at this distance or more from each other, and inside. */
+/** Returns the places of labels near these places: in the same order, at least this distance apart, and inside the plot. */
 export const spread = (wanted, distance, least, most) => {
   const order = wanted.map((_, index) => index).sort((one, other) => wanted[one] - wanted[other]);
   const places = [];

@@ -1,8 +1,8 @@
-// The items that a visitor has opened by the search, on this device.
+// The items that a visitor has opened from the search, on this device.
 import { kept } from "./kept.js";
 import { isItem, isSame } from "./watched.js";
 
-/** How many items are kept. */
+/** The number of items that are kept. */
 const MOST_RECENT = 8;
 
 const recent = kept("recent", (stored) => (Array.isArray(stored) ? stored.filter(isItem).slice(0, MOST_RECENT) : []));

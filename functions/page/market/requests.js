@@ -1,4 +1,4 @@
-// The requests behind a part of a view, for programs: their address, and how curl, Python and Google Sheets send them.
+// The requests behind a part of a view: their addresses, and code that sends them with curl, Python and Google Sheets.
 import { html, useState } from "./htm-preact.js";
 import { Copy } from "./copy.js";
 import { readKey } from "./key.js";
@@ -6,7 +6,7 @@ import { readKey } from "./key.js";
 /** Returns the text in single quotes of a shell. */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** What sends a request for each address, by language. */
+/** The code that sends a request for each address, by language. */
 const LANGUAGES = {
   curl: (url, key) => `curl -H ${quoted(`X-API-Key: ${key}`)} ${quoted(url)}`,
   Python: (url, key) => `import requests
@@ -28,7 +28,7 @@ print(response.json()["data"])`,
 }`,
 };
 
-/** The requests for these paths, closed at first. The key is in them only if the visitor asks for it. */
+/** The requests for these paths, closed at first. They contain the key only if the visitor chooses that. */
 export const Requests = ({ paths }) => {
   const [language, choose] = useState("curl");
   const [hasKey, showKey] = useState(false);

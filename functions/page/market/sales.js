@@ -1,4 +1,4 @@
-// Fire sales: what is on sale for gems, what is announced, and what was.
+// Fire sales: present, announced and past.
 import { html, useState } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { Countdown, useNow } from "./countdown.js";
@@ -12,7 +12,7 @@ import { useTitle } from "./title.js";
 /** The path of the recorded sales. */
 const HISTORY = "v1/fire-sales/history?limit=200";
 
-/** How many recorded sales are shown at first. */
+/** The number of recorded sales that are shown at first. */
 const FIRST = 20;
 
 const Sale = ({ name, sale }) => {
@@ -63,7 +63,7 @@ export const Sales = () => {
   const nameOf = useNames();
   const present = useResource("v1/fire-sales");
   const past = useResource(HISTORY);
-  // The recorded sales have their place once it is known how much comes above them.
+  // Recorded sales are shown after the data above them, so that they do not move.
   return html`<h1>Fire sales</h1>
     <${Present} nameOf=${nameOf} ...${present} />
     ${(present.data || present.failure) && html`<${Past} nameOf=${nameOf} ...${past} />

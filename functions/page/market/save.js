@@ -1,4 +1,4 @@
-// What visitors take with them as a file.
+// Files that visitors save.
 
 /** Saves the text as a file of this name. */
 export const save = (name, text) => {

@@ -14,7 +14,7 @@ const MOST_RESULTS = 40;
 
 const words = (text) => text.toLowerCase().replace(/[\s_:;+'(),-]+/g, " ").trim();
 
-/** Returns how well the text matches: 0 exactly, 1 at its begin, 2 at the begins of words, 3 somewhere, `Infinity` not at all. */
+/** Returns the rank of a match: 0 exactly, 1 at the beginning, 2 at the beginnings of words, 3 anywhere, `Infinity` not at all. */
 const rank = (text, query, parts) => {
   if (text === query) return 0;
   if (text.startsWith(query)) return 1;
@@ -23,10 +23,10 @@ const rank = (text, query, parts) => {
   return parts.every((part) => text.includes(part)) ? 3 : Infinity;
 };
 
-/** Returns whether the word begins with the part, or would without one wrong, missing, additional or swapped character. */
+/** Returns whether the word begins with the part, apart from one wrong, missing, additional or swapped character. */
 const isNear = (word, part) => {
   if (word.startsWith(part)) return true;
-  // In short parts, one character is too much of it.
+  // A short part may have no error.
   if (part.length < 4) return false;
   let at = 0;
   while (part[at] === word[at]) at += 1;
@@ -35,11 +35,11 @@ const isNear = (word, part) => {
     word.startsWith(part.slice(at + 1), at) || (isSwapped && word.startsWith(part.slice(at + 2), at + 2));
 };
 
-/** The levels of an enchantment come in their order. */
+/** Sorts the levels of an enchantment by number. */
 const byId = new Intl.Collator("en", { numeric: true });
 
 /**
- * Returns the items that match, best first, and of equal ones what is traded most first: `{ id, name }`. If there are none, those whose name
+ * Returns the matching items as `{ id, name }`, the best first, and equal matches by volume. Without a match, returns the items whose name
  * and id together have these words, each with at most one typing error.
  */
 export const matches = (items, text) => {
@@ -59,7 +59,7 @@ export const matches = (items, text) => {
     .map(({ item }) => item);
 };
 
-/** Returns the items as `matches` takes them, from the data of the bazaar, of auctions, and of the catalogue, each of which may be missing. */
+/** Returns the items for `matches`, from the data of the bazaar, of auctions, and of the catalogue. Each of them may be missing. */
 export const searchable = (bazaar, prices, catalogue) => {
   const [products, auctions] = [bazaar?.items ?? [], prices?.items ?? []];
   const same = productsOf({ items: products });
@@ -67,7 +67,7 @@ export const searchable = (bazaar, prices, catalogue) => {
   const entry = (id, market, markets, volume) => {
     const name = nameOf(id, catalogue, same);
     const own = [words(name), words(id)];
-    // An alias matches like the begin of a name: never exactly.
+    // An alias matches like the beginning of a name: never exactly.
     const texts = [...own, ...aliasesOf(id).map((alias) => [words(alias), ...own].join(" "))];
     return { id, market, markets, volume: volume || 0, name, texts };
   };
@@ -78,7 +78,7 @@ export const searchable = (bazaar, prices, catalogue) => {
   ];
 };
 
-/** Returns the groups that are shown before anything is typed. Without the items, which may be missing, they have names after their ids. */
+/** Returns the groups that are shown before anything is typed. If `items` are missing, entries are named after their ids. */
 const groupsOf = (items, recent, watched) => {
   const known = new Map(items?.flatMap((item) => [[auctionIdOf(item.id), item], [item.id, item]]));
   const entry = ({ id, market }) => ({ name: nameOf(id), markets: [market ? "Auctions" : "Bazaar"], ...known.get(id), id, market });
@@ -91,7 +91,7 @@ export const focusSearch = () => document.getElementById("search")?.focus();
 
 const isTyping = ({ target }) => target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 
-/** Returns the items, requested when the search is first used; they change rarely. If those of one market fail, the others are here. */
+/** Returns the items, requested when the search is first used; they change rarely. If one market fails, returns the items of the other. */
 export const useItems = (isUsed) => {
   const [state, set] = useState({ items: null, failure: null });
   const isMissing = !state.items || state.failure !== null;

@@ -1,4 +1,4 @@
-// Prices over time: which requests a span of time needs, and one series of all that they bring. No DOM, no requests of its own. The
+// Prices over time: the requests for a span of time, and one series of all their responses. No DOM, and the caller sends the requests. The
 // markets are in `markets.js`.
 import { termAt } from "./calendar.js";
 import { iso } from "./format.js";
@@ -6,20 +6,20 @@ import { iso } from "./format.js";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A part of a range is shown with at most about this many candles. */
+/** The number of candles, about, that are shown at most for a part of a range. */
 const MOST_CANDLES = 500;
 
-/** How many pages of candles are requested. */
+/** The most pages of candles that are requested. */
 const MOST_PAGES = 5;
 
-/** Returns the first request of a range, which brings its finest and newest prices: `{ path, step }`. */
+/** Returns the first request of a range, for its finest and newest prices: `{ path, step }`. */
 export const rangeSource = (market, item, range) => {
   const { length, step } = market.ranges[range];
   const interval = market.intervals.find((each) => each.step === step);
   return { path: interval ? market.path(item, interval, length / step + 1) : market.minutes(item), step };
 };
 
-/** Returns the first request of a part of a range, from the finest interval that is kept for it and has not too many candles. */
+/** Returns the first request of a part of a range, from the finest interval that is still kept and has few enough candles. */
 export const partSource = (market, item, { from, to }, now) => {
   if (market.minutes && from >= now - HOUR) return { path: market.minutes(item), step: 60_000 };
   const { intervals } = market;
@@ -33,7 +33,7 @@ export const partSource = (market, item, { from, to }, now) => {
 
 const candleRow = (market, candle, step, now) => {
   const start = Date.parse(candle.opened_at);
-  // The closing price is that of the end. So the line has no step where one interval follows another.
+  // The closing price belongs to the end, so the line has no step where the interval changes.
   return { ...market.values(candle), time: Math.min(start + step, Math.max(now, start)), start, step, source: candle };
 };
 
@@ -48,7 +48,7 @@ const pointRow = (market, point, step) => {
 export const rowsOf = (market, data, step, now) =>
   data.history ? data.history.map((point) => pointRow(market, point, step)) : data.candles.map((candle) => candleRow(market, candle, step, now));
 
-/** Returns the rows of all layers, oldest first: where the first layer has nothing older, those of the second, and so on. */
+/** Returns the rows of all layers, oldest first. Before the oldest row of a layer come the rows of the next layer. */
 const merged = (layers) => {
   let rows = [];
   for (const layer of layers) {
@@ -58,14 +58,14 @@ const merged = (layers) => {
   return rows;
 };
 
-/** Returns the rows of a span, and one more on each side, so that the lines reach the edges. */
+/** Returns the rows of a span and one more row on each side, so that the lines reach the edges. */
 const around = (rows, from, to) => {
   const first = rows.findIndex(({ time }) => time >= from);
   const last = rows.findLastIndex(({ start }) => start <= to);
   return rows.slice(Math.max(first < 0 ? rows.length - 1 : first - 1, 0), last + 2);
 };
 
-/** Returns the requests for the time before the first row, as the finer candles of a young deployment are few. */
+/** Returns the requests for the time before the first row: a young deployment has few fine candles. */
 const olderSources = (market, item, step, from, begin) =>
   market.intervals.filter((interval) => interval.step > step && begin - from > interval.step).map((interval) => ({
     path: market.path(item, interval, Math.ceil((begin - from) / interval.step) + 2, begin),
@@ -90,7 +90,7 @@ export const collect = async ({ market, item, source, from, to, data, now, load 
   }
   const begin = rows[0]?.start ?? to;
   if (begin - from <= 2 * source.step) return { rows, failure: null };
-  // Few daily candles are a young deployment: the shortest range that has all of its time shows more.
+  // Few daily candles mean a young deployment: the shortest range that covers its whole time shows more.
   const [range, shorter] = Object.entries(market.ranges).find(([, { length, step }]) => step < DAY && length >= now - begin) ?? [];
   if (source.step === DAY && range) {
     const finer = rangeSource(market, item, range);
@@ -101,14 +101,14 @@ export const collect = async ({ market, item, source, from, to, data, now, load 
       return { rows, failure };
     }
   }
-  // The sales of a day are no bar beside those of hours.
+  // Sales of a day are not a bar beside the sales of hours.
   const sources = market.hasBars ? [] : olderSources(market, item, source.step, from, begin);
   const results = await Promise.allSettled(sources.map(({ path }) => load(path)));
   const layers = results.map(({ value }, index) => (value ? rowsOf(market, value, sources[index].step, now) : []));
   return { rows: around(merged([rows, ...layers]), from, to), failure: results.find(({ reason }) => reason)?.reason ?? null };
 };
 
-/** Returns the names of the values of a row: of each line the price, the low and the high, and then the volumes. */
+/** Returns the names of the values of a row: price, low and high of each line, and then the volumes. */
 export const fieldsOf = ({ lines, volumes }) => [...Object.keys(lines).flatMap((line) => [line, `${line}Low`, `${line}High`]), ...Object.keys(volumes)];
 
 /** Returns the rows as columns for a chart, with `null` where prices are missing, and the row of each entry in `rowAt`. */
@@ -143,7 +143,7 @@ export const terms = (mayor, past, now) => {
   return [...sitting, ...before.filter(({ from }) => !sitting.length || from < present.from)];
 };
 
-/** Returns the rows as CSV: values as the API sends them, times in UTC. */
+/** Returns the rows as CSV, with the API's values and times in UTC. */
 export const csv = (market, rows) => {
   const line = ({ start, step, source }) => [iso(start), step / 1_000, ...market.csv.map((name) => source[name] ?? "")].join(",");
   return [["time", "seconds", ...market.csv].join(","), ...rows.map(line), ""].join("\r\n");

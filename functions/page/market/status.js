@@ -1,4 +1,4 @@
-// How recent the recorded data is: one card per feed. Requires no key.
+// The age of the recorded data, with a card per feed. Requires no key.
 import { html } from "./htm-preact.js";
 import { Standstill } from "./age.js";
 import { useResource } from "./api.js";
@@ -14,7 +14,7 @@ const LABELS = { auctions: "Auction prices", bazaar: "Bazaar prices", candles: "
 /** The feeds whose data change with every refresh. */
 const MARKETS = ["auctions", "bazaar"];
 
-/** The state in a sign and in words, so that colour is not needed. */
+/** The state as a sign and in words, not only in colour. */
 const State = ({ isHealthy }) =>
   html`<span class=${isHealthy ? "good" : "bad"}><span aria-hidden="true">${isHealthy ? "✓" : "✕"}</span> ${isHealthy ? "Healthy" : "Not healthy"}</span>`;
 

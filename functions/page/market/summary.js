@@ -1,8 +1,8 @@
-// What the prices of a range come to: their change, their bounds, and where the last of them is between these.
+// A summary of the prices of a range: their change, their bounds, and the last price's place between the bounds.
 import { html } from "./htm-preact.js";
 import { change, coins, date, percent } from "./format.js";
 
-/** Returns the figures of a line of these rows, or `null` if it has no price. A price counts for as long as its row lasts. */
+/** Returns the figures of a line of these rows, or `null` if it has no price. A price is weighted by the length of its row. */
 export const summaryOf = (rows, line) => {
   const known = rows.filter((row) => row[line]);
   if (!known.length) return null;
@@ -22,7 +22,7 @@ export const Summary = ({ market, rows, from }) => {
   const since = begin && begin.start - from > 2 * begin.step ? ` since ${date(begin.start)}` : "";
   const tile = (label, value, note) => html`<div><dt>${label}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`;
   const bar = html`<span class="bar" aria-hidden="true"><span style=${{ width: `${place || 0}%` }}></span></span>`;
-  return html`<p class="muted hint">${market.lines[market.price]} over the time shown:</p>
+  return html`<p class="muted hint">${market.lines[market.price]} over the shown time:</p>
     <dl class="summary figures">
       ${tile(`Change${since}`, change(found.change), Number.isFinite(moved) ? `${moved > 0 ? "+" : ""}${coins(moved)}` : "\xa0")}
       ${tile("Low", coins(low))}${tile("Average", coins(average))}${tile("High", coins(high))}

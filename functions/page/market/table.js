@@ -5,7 +5,7 @@ import { coins, integer } from "./format.js";
 import { save } from "./save.js";
 import { csv } from "./series.js";
 
-/** More rows make the page slow. The file has all. */
+/** The most rows that are shown: more make the page slow. The file has all. */
 const MOST_ROWS = 300;
 
 /** Returns the columns of a market, each as its label, the field of a row and its format. */
@@ -26,7 +26,7 @@ const Rows = ({ market, rows, name, columns = columnsOf(market) }) => html`
     </table>
   </div>`;
 
-/** The rows behind a disclosure, and a button that saves all of them. */
+/** The rows in a disclosure, and a button that saves all of them. */
 export const PriceTable = ({ market, rows, item, name, range }) => {
   const [isOpen, setOpen] = useState(false);
   const download = () => save(`${item.replace(/[:;+]/g, "_")}-${range}.csv`, csv(market, rows));

@@ -1,4 +1,4 @@
-// The watch list: the present prices of the items with a star, and whether they have reached their targets. A link carries the items to
+// The watch list: the present prices of the items with a star, and whether they have reached their targets. A link shares the items with
 // another device or another player.
 import { html, useMemo, useState } from "./htm-preact.js";
 import { Link, address, show } from "./address.js";
@@ -17,7 +17,7 @@ import { MOST_WATCHED, Star, isItem, setTarget, useWatched, watch } from "./watc
 const listed = (items, isAuctions) => items.filter(({ market }) => (market === "auctions") === isAuctions).map(({ id }) => id);
 const joined = (ids) => ids.map(encodeURIComponent).join(",");
 
-/** Returns the requests for the prices of these items, each `null` if it has none: one for each market. Without a key there are only files of all items. */
+/** Returns a request for each market with the prices of these items, `null` for a market without items. Without a key, it is the file of all items. */
 const pathsOf = (items, key) => {
   const [products, auctions] = [listed(items, false), listed(items, true)];
   return [
@@ -26,7 +26,7 @@ const pathsOf = (items, key) => {
   ];
 };
 
-/** Returns the items with what one gets for them and pays for them, their requests, and the first failure. */
+/** Returns the items with their sell and buy prices, their requests, and the first failure. */
 export const usePrices = (items) => {
   const paths = pathsOf(items, useKey());
   const [bazaar, auctions] = paths.map(useResource);
@@ -41,7 +41,7 @@ export const usePrices = (items) => {
   };
 };
 
-/** The field of a target. What is typed stays while prices come; what is no amount changes no target. */
+/** The field of a target. Typed text stays while prices arrive, and changes the target only if it is an amount. */
 const Target = ({ item, name }) => {
   const [problem, setProblem] = useState("");
   const set = ({ target }) => {
@@ -75,13 +75,13 @@ export const WatchTable = ({ items, nameOf, hasTargets }) => html`<div class="sc
   <tbody role="rowgroup">${items.map((item) => html`<${Row} key=${`${item.market} ${item.id}`} item=${item} name=${nameOf(item.id)} hasTargets=${hasTargets} />`)}</tbody>
 </table></div>`;
 
-/** Returns the items that the address carries. */
+/** Returns the items in the address. */
 const itemsOf = ({ ids, auctions }) => {
   const list = (text, market) => [...new Set((text ?? "").split(","))].map((id) => ({ id, market })).filter(isItem);
   return [...list(ids), ...list(auctions, "auctions")];
 };
 
-/** The view of the watch list, or of the items that a link carries. */
+/** The view of the watch list, or of the items of a link. */
 export const Watch = ({ parameters }) => {
   useTitle("Watched");
   const own = useWatched();

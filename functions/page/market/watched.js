@@ -3,10 +3,10 @@ import { html } from "./htm-preact.js";
 import { focusView } from "./address.js";
 import { kept } from "./kept.js";
 
-/** How many items one request can have. */
+/** The most items that one request can have. */
 export const MOST_WATCHED = 100;
 
-/** Returns whether the value is an item: `{ id, market }`. Ids have at most 64 characters in the API, whose lists have commas between them. */
+/** Returns whether the value is an item: `{ id, market }`. Ids have at most 64 characters in the API, and no commas, which separate them in lists. */
 export const isItem = (item) =>
   typeof item?.id === "string" && /^[^\s,]{1,64}$/.test(item.id) && item.id.isWellFormed() && [undefined, "auctions"].includes(item.market);
 
@@ -15,35 +15,35 @@ const watched = kept("watched", (stored) => {
   return items.slice(0, MOST_WATCHED).map(({ id, market, target }) => ({ id, market, target: target > 0 ? Number(target) : undefined }));
 });
 
-/** Returns whether both are the same item of the same market. */
+/** Returns whether both are the same item in the same market. */
 export const isSame = (one, other) => one.id === other.id && one.market === other.market;
 
 /** Returns the watched items as `{ id, market, target }`: `market` is `auctions` or missing, and `target` a price in coins or missing. */
 export const useWatched = watched.use;
 
-/** Watches these items, too, as many as there is room for. */
+/** Adds these items to the watched ones, up to the most that are watched. */
 export const watch = (items) => {
   const known = watched.read();
   watched.write([...known, ...items.filter((item) => !known.some((other) => isSame(item, other)))].slice(0, MOST_WATCHED));
 };
 
-/** Watches the item no longer. */
+/** Stops watching the item. */
 export const unwatch = (item) => watched.write(watched.read().filter((other) => !isSame(item, other)));
 
-/** Gives a watched item a target price in coins, or none if it is missing. */
+/** Sets the target price of a watched item, in coins, or removes it if `target` is missing. */
 export const setTarget = (item, target) => watched.write(watched.read().map((other) => (isSame(item, other) ? { ...other, target } : other)));
 
-/** A star that watches the item or ends that. */
+/** A star that starts or stops watching the item. */
 export const Star = ({ id, market, name }) => {
   const item = { id, market };
   const all = useWatched();
   const isWatched = all.some((other) => isSame(item, other));
   const isFull = !isWatched && all.length >= MOST_WATCHED;
-  const title = isWatched ? "Watched" : isFull ? `You watch ${MOST_WATCHED} items, which is all that one request can have` : "Watch";
+  const title = isWatched ? "Watched" : isFull ? `You watch ${MOST_WATCHED} items, the most that one request can have` : "Watch";
   const toggle = () => {
     if (!isWatched) return watch([item]);
     unwatch(item);
-    // In the list itself, the row is gone, and the star that had the focus with it.
+    // In the list itself, the row is gone, and with it the star that had the focus.
     return requestAnimationFrame(() => document.activeElement === document.body && focusView());
   };
   return html`<button type="button" class="star" aria-pressed=${isWatched} aria-label=${`Watch ${name}`} title=${title} aria-disabled=${isFull}

@@ -1,8 +1,8 @@
-//! The pages for people: `GET /docs`, the API reference, `GET /market`, the market, and the files that they load. All of it is
+//! The pages for people: `GET /docs`, the API reference, `GET /market`, the market, and the files that they load. All of them are
 //! embedded in the binary.
 //!
 //! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build script chooses the
-//! headers of each file. The addresses of the files contain a hash of all of them, so that browsers can keep them for ever.
+//! headers of each file. The addresses of the files contain a hash of all files, so browsers can keep them permanently.
 
 use common::config::Config;
 use common::error::ApiError;
@@ -14,7 +14,7 @@ use common::response::Response;
 use common::response::file::File;
 use common::routes::{self, Route};
 
-/// What the build script has made of the files.
+/// The code that the build script writes.
 #[expect(clippy::unreadable_literal, reason = "generated code")]
 mod files {
     use common::response::file::File;
@@ -22,16 +22,16 @@ mod files {
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
 
-/// What the pages have in place of the address where users get their keys, and of that of the public files.
+/// The placeholders in the pages for the address where users get their keys, and for the address of the public files.
 const DASHBOARD: &str = "{dashboard}";
 const PUBLIC_FILES: &str = "{files}";
 
-/// What the policy of the market page allows to connect to, apart from the public files.
+/// The part of the market page's policy that allows connections. The origin of the public files is added to it.
 const CONNECTIONS: &str = "connect-src 'self'";
 
 #[derive(Debug)]
 pub struct Pages {
-    // They last as long as the process.
+    // Leaked: both last as long as the process.
     docs: &'static File,
     market: &'static File,
 }
@@ -60,9 +60,9 @@ impl Handler for Pages {
     }
 }
 
-/// Returns the page with this value in place of a name.
+/// Returns the page with this value in place of the placeholder `name`.
 fn with_value(page: &File, name: &str, value: &str) -> File {
-    // As text or an attribute of HTML in a JSON string.
+    // The value is text or an attribute of HTML inside a JSON string.
     let escaped = |character| match character {
         '&' => "&amp;".to_owned(),
         '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
@@ -74,14 +74,14 @@ fn with_value(page: &File, name: &str, value: &str) -> File {
     File { json: json.leak(), bytes, ..*page }
 }
 
-/// Returns the page with a policy that lets it connect to this origin, too.
+/// Returns the page with a policy that also allows connections to this origin.
 fn with_connection(page: &File, origin: &str) -> File {
     let policy = page.content_security_policy.replace(CONNECTIONS, &format!("{CONNECTIONS} {origin}"));
     File { content_security_policy: policy.leak(), ..*page }
 }
 
-/// Returns the page of the route `path`. Its addresses are relative to the folder that it is in, so a request with a slash at the
-/// end is redirected to the address without it. The location is relative, too, and contains nothing of the path of the request.
+/// Returns the page of the route `path`. The page's addresses are relative to its folder, so a request with a slash at the end is
+/// redirected to the address without it. The location is also relative, and contains nothing of the request's path.
 fn page(request: &Request, path: &str, file: &'static File) -> Response {
     if !request.path().ends_with('/') {
         return Response::File(file);
@@ -91,12 +91,15 @@ fn page(request: &Request, path: &str, file: &'static File) -> Response {
     Response::Redirect(format!("..{path}{mark}{query}"))
 }
 
-/// Returns the file that a page loads.
-/// Returns every file that the function can serve, the pages included.
+/// Returns every file that the function can serve, including the pages.
 pub fn files() -> impl Iterator<Item = &'static File> {
     files::ASSETS.iter().chain([&files::DOCS, &files::MARKET, &files::FAVICON])
 }
 
+/// Returns the file of a page that the request names.
+///
+/// # Errors
+/// If no file has this name and hash.
 fn asset(request: &Request) -> Result<&'static File, ApiError> {
     let Segment(hash) = request.required("hash", "")?;
     let Segment(name) = match routes::REFERENCE_SCRIPT.path.rsplit_once('/') {
@@ -107,7 +110,7 @@ fn asset(request: &Request) -> Result<&'static File, ApiError> {
     file.ok_or_else(|| {
         let (hash, name) = (Excerpt::of(&hash), Excerpt::of(&name));
         ApiError::not_found(format!(
-            "File {hash}/{name} not found. If a page loads it, that page is of another version: reload it."
+            "File {hash}/{name} not found. If a page loads it, the page is of another version: reload the page."
         ))
     })
 }

@@ -165,7 +165,7 @@ async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
     for _ in 0..2 {
         window.focus("combobox", "Search items").await;
         window.type_text("c").await;
-        window.wait_for_text("This key has made its requests for now.").await;
+        window.wait_for_text("This key has used up its requests for now.").await;
         // The `Retry-After` is longer than the longest timer of a browser.
         window.wait_for_text("Next try in 23 h").await;
         window.evaluate("document.activeElement.blur()").await;

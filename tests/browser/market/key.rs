@@ -136,7 +136,7 @@ async fn a_key_that_cannot_be_tried_is_kept() {
     let cloud = start().await;
     let window = Window::new(&cloud.url(), &pro_key(&cloud)).await;
     for (status, sentence) in [
-        ("429", "This key has made its requests for now."),
+        ("429", "This key has used up its requests for now."),
         ("503", "The service has a problem at the moment."),
     ] {
         window.open("/market?view=flips").await;

@@ -39,7 +39,7 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     // All visitors and uptime monitors share the rate limit of the status, so only its view requests it.
     replace(&window, "v1/status", "new Response('{}', { status: 429 })").await;
     go(&window, "?view=status").await;
-    window.wait_for_text("All visitors together have made too many requests for now.").await;
+    window.wait_for_text("All visitors together have sent too many requests for now.").await;
 
     // Views that need a key ask for one.
     window.open("/market?view=mayor").await;
