@@ -1,5 +1,5 @@
-//! The table of routes: paths, functions, TTLs, what a function reads, parameters and their bounds. The index, the caches, the
-//! generated documents and the tests of the template read it.
+//! The table of routes: paths, functions, TTLs, data sources, parameters and their bounds. The index, the caches, the generated
+//! documents and the tests of the template read it.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::upstream::{auctions, bazaar, election, fire_sales, items, mojang, pro
 pub const BAZAAR_MODES: Allowed =
     Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book", "prices"], default: "full" };
 
-/// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
+/// `ids` of `GET /v1/bazaar?mode=items`. The provider's ids have at most 39 characters.
 pub type BazaarIds = Ids<Bazaar>;
 
 /// `mode` of `GET /v1/items`.
@@ -31,7 +31,7 @@ pub const AUCTION_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "1d"], de
 /// `ids` of `GET /v1/auctions/prices` and `GET /v1/auctions/averages`.
 pub type AuctionIds = Ids<AuctionHouse>;
 
-/// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
+/// `range` of `GET /v1/bazaar/history`: one range for each tier of recorded prices.
 pub const BAZAAR_RANGES: Allowed =
     Allowed::OneOf { words: &["1h", "24h", "7d", "30d", "90d"], default: "24h" };
 
@@ -39,7 +39,7 @@ pub const BAZAAR_RANGES: Allowed =
 pub const CANDLE_INTERVALS: Allowed =
     Allowed::OneOf { words: &["5m", "30m", "1h", "3h", "1d"], default: "1h" };
 
-/// `interval` of `GET /v1/bazaar/candles/all`: those whose candles are kept for a year or longer.
+/// `interval` of `GET /v1/bazaar/candles/all`. Candles of these intervals are kept for a year or longer.
 pub const SLOT_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "3h", "1d"], default: "1h" };
 
 /// `format` of `GET /v1/bazaar/candles/all`.
@@ -78,17 +78,17 @@ const PROFILES_TAG: Tag = Tag { name: "Profiles", description: "Players and thei
 const SERVICE_TAG: Tag =
     Tag { name: "Service", description: "The service itself: its health, its routes and this description." };
 
-/// What every client of prices of auctions needs to know. The contract has more.
+/// The introduction for clients that read prices of auctions. The contract has more.
 const AUCTIONS_DESCRIPTION: &str = "\
-**Ids.** An item has the internal name that most mods use: `HYPERION`; a pet `TYPE;TIER` with the tier from 0 (common) to 5 (mythic), all \
-levels together, and `SHEEP;4+100` for those of level 100 and above, `+200` at 200; an enchanted book `GROWTH;5`; a rune `ICE_RUNE;1`; an \
-attribute shard `ATTRIBUTE_SHARD_NAME;1`; a potion `POTION_SPEED;8`; `NEW_YEAR_CAKE+486` for a year; `GLACITE_BOOTS+PERFECT` for a stat \
-boost of 50 %; `LOG-2` where the catalogue and the bazaar have `LOG:2`, and `GROWTH;5` where the bazaar has `ENCHANTMENT_GROWTH_5`. An item with a `+` also counts under the id before it. Reforges, \
-stars and other upgrades are in no id.\n\n\
-**Which price.** To buy now: `lowest` of `/v1/auctions/prices`. To value what a player owns: `sale_median` of `/v1/auctions/averages`, or \
-`lowest` there for items that are seldom sold. Sales per day are `sales / minutes * 1440`. Clean copies have no reforge, stars, recombobulator, gems, \
-books and skin; the level of a pet does not matter.\n\n\
-**History.** Hourly candles are kept for 90 days, daily ones for ever. An hour is there seven to twelve minutes after its end.";
+**Ids.** An id is the internal name that most mods use, such as `HYPERION`. A pet of any level is `TYPE;TIER`, with the tier from 0 (common) \
+to 5 (mythic): `SHEEP;4`. At level 100 to 199 it is also `SHEEP;4+100`, and at level 200 `SHEEP;4+200`. An enchanted book is `GROWTH;5`, a rune \
+`ICE_RUNE;1`, an attribute shard `ATTRIBUTE_SHARD_NAME;1` and a potion `POTION_SPEED;8`. `NEW_YEAR_CAKE+486` is the cake of a year, and \
+`GLACITE_BOOTS+PERFECT` has a stat boost of 50 %. An item with a `+` also counts under the id before the `+`. The catalogue and the bazaar \
+call `LOG-2` `LOG:2`; the bazaar calls `GROWTH;5` `ENCHANTMENT_GROWTH_5`. No id contains reforges, stars or other upgrades.\n\n\
+**Which price.** To buy now, use `lowest` of `/v1/auctions/prices`. To value a player's items, use `sale_median` of `/v1/auctions/averages`, \
+or its `lowest` for items that are seldom sold. Sales per day are `sales / minutes * 1440`. A clean copy has no enchantments, reforge, stars, \
+recombobulator, gems, books or skin; the level of a pet does not matter.\n\n\
+**History.** Hourly candles are kept for 90 days, daily candles permanently. An hour is available seven to twelve minutes after its end.";
 
 /// `GET /v1/mayor`
 pub const MAYOR: Route = Route {
@@ -123,11 +123,7 @@ pub const MAYOR_HISTORY: Route = Route {
             "The maximum number of mayors",
             Allowed::WholeNumber { min: 1, max: 100, default: 24 },
         ),
-        Parameter::query(
-            "before",
-            "The time before which the terms of all mayors began, for pages of the past",
-            Before::ALLOWED,
-        ),
+        Parameter::query("before", "Only mayors whose terms began before this time", Before::ALLOWED),
     ],
 };
 
@@ -166,7 +162,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
         ),
         Parameter::query(
             "before",
-            "The time before which all sales were first seen, for pages in the order in which they were seen",
+            "Only sales that were first seen before this time, the latest first",
             Before::ALLOWED,
         ),
     ],
@@ -185,11 +181,11 @@ pub const BAZAAR: Route = Route {
     description: "The bazaar in one of seven modes: `full` returns all products as the provider gives them, `list` the ids of \
         the active products, `item` one product with its spread, `flips` the products with the highest spreads, `items` up to \
         100 products with their spreads, `book` the best buy orders and sell offers of one product, and `prices` all products \
-        with the prices of their best orders. `sellPrice`, `buyPrice` and spreads are averages; an instant sale or purchase has \
-        the price of the best order.",
+        with the prices of their best orders. `sellPrice`, `buyPrice` and spreads are averages; an instant sale or purchase trades \
+        at the price of the best order.",
     tag: &BAZAAR_TAG,
     parameters: &[
-        Parameter::query("mode", "What to return", BAZAAR_MODES),
+        Parameter::query("mode", "The kind of response", BAZAAR_MODES),
         Parameter::query(
             "id",
             "The id of a bazaar product, as mode=list returns it; required with mode=item and mode=book",
@@ -228,11 +224,8 @@ const ITEM_ID: Parameter = Parameter {
 };
 
 /// `before` of the routes with candles.
-const BEFORE: Parameter = Parameter::query(
-    "before",
-    "The time before which all candles open, for pages of the past",
-    Before::ALLOWED,
-);
+const BEFORE: Parameter =
+    Parameter::query("before", "Only candles that open before this time", Before::ALLOWED);
 
 /// `limit` of the routes with candles.
 const CANDLES_LIMIT: Parameter = Parameter::query(
@@ -266,8 +259,8 @@ pub const BAZAAR_CANDLES: Route = Route {
     requires_key: true,
     answers_head: false,
     summary: "Get the candles of a bazaar product",
-    description: "How the prices of one bazaar product moved during intervals of five minutes to a day, oldest first: the first, \
-        highest, lowest and last price of each interval.",
+    description: "The first, highest, lowest and last prices of one bazaar product in each interval of five minutes to a day, \
+        oldest first.",
     tag: &BAZAAR_TAG,
     parameters: &[
         ITEM_ID,
@@ -287,8 +280,8 @@ pub const BAZAAR_CANDLES_ALL: Route = Route {
     requires_key: true,
     answers_head: false,
     summary: "Get the candles of all bazaar products",
-    description: "How the prices of all bazaar products moved during one interval that is complete. The response never changes, so \
-        clients may keep it. An interval that is not complete yet, that is too old or in which nothing was recorded is a 404.",
+    description: "The candles of all bazaar products for one complete interval. The response never changes, so clients may keep it. \
+        An interval that is incomplete, too old or without records is a 404.",
     tag: &BAZAAR_TAG,
     parameters: &[
         Parameter::query("interval", "The length of the interval", SLOT_INTERVALS),
@@ -346,8 +339,8 @@ pub const AUCTIONS_AVERAGES: Route = Route {
     answers_head: false,
     summary: "Get average prices of items in auctions",
     description: "The average lowest buy-it-now price and the prices of sales over the last one, three or seven days, of every item \
-        that was listed or sold, or of up to 100 items. With `ids`, also the ids that were neither. In a query, `;` must be sent as \
-        `%3B` and `+` as `%2B`.",
+        that was listed or sold, or of up to 100 items. With `ids`, also the ids that were neither listed nor sold. In a query, `;` \
+        must be sent as `%3B` and `+` as `%2B`.",
     tag: &AUCTIONS_TAG,
     parameters: &[
         Parameter::query("window", "The length of the window up to the last complete hour", AVERAGES_WINDOWS),
@@ -365,8 +358,8 @@ pub const AUCTIONS_CANDLES: Route = Route {
     requires_key: true,
     answers_head: false,
     summary: "Get the candles of an item in auctions",
-    description: "How the lowest buy-it-now price of one item moved during hours or days, and for how much it was sold, oldest first. \
-        In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
+    description: "The lowest buy-it-now prices and the prices of sales of one item by hour or day, oldest first. In a query, `;` must \
+        be sent as `%3B` and `+` as `%2B`.",
     tag: &AUCTIONS_TAG,
     parameters: &[
         AUCTION_ITEM_ID,
@@ -386,19 +379,15 @@ pub const AUCTIONS_SALES: Route = Route {
     requires_key: true,
     answers_head: false,
     summary: "Get the sales of an item in auctions",
-    description: "For how much one item was sold in the last 90 days, sale by sale, newest first. Sales are recorded with their hour, \
-        so the newest are up to 72 minutes old. In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
+    description: "Every sale of one item in the last 90 days, newest first. The sales of an hour appear seven to twelve minutes after \
+        it ends. In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
     tag: &AUCTIONS_TAG,
     parameters: &[
         AUCTION_ITEM_ID,
-        Parameter::query(
-            "before",
-            "The time before which all items were sold, to the millisecond, for pages of the past",
-            Before::ALLOWED,
-        ),
+        Parameter::query("before", "Only sales before this time, to the millisecond", Before::ALLOWED),
         Parameter::query(
             "limit",
-            "The maximum number of sales, but for others of the same millisecond as the last one",
+            "The maximum number of sales, plus others of the same millisecond as the last one",
             Allowed::WholeNumber { min: 1, max: 500, default: 100 },
         ),
     ],
@@ -438,11 +427,10 @@ pub const ITEMS: Route = Route {
     requires_key: true,
     answers_head: false,
     summary: "List items",
-    description: "The complete item catalogue: names and tiers with `mode=basic`, and with `mode=full` all that the provider says of each \
-        item, such as the price that an NPC pays. `mode=full` has about two megabytes, or 0.4 MB compressed, more than the cache of API \
-        Gateway stores.",
+    description: "The complete item catalogue. `mode=basic` has names, materials and tiers; `mode=full` has every field of the provider, \
+        such as the price that an NPC pays. `mode=full` has about 2 MB, or 0.4 MB compressed: more than API Gateway's cache stores.",
     tag: &ITEMS_TAG,
-    parameters: &[Parameter::query("mode", "What to return", ITEMS_MODES)],
+    parameters: &[Parameter::query("mode", "The kind of response", ITEMS_MODES)],
 };
 
 /// `GET /v1/profile/{username}`
@@ -476,8 +464,8 @@ pub const STATUS: Route = Route {
     requires_key: false,
     answers_head: true,
     summary: "Get the status of the service",
-    description: "When each feed of recorded data was last recorded, and whether that is as recent as it should be. The status of \
-        the response is 200 also if a feed is unhealthy.",
+    description: "The time of each feed's last record, and whether the feed is healthy. The HTTP status is 200 even if a feed is \
+        unhealthy.",
     tag: &SERVICE_TAG,
     parameters: &[],
 };
@@ -497,7 +485,7 @@ pub const INDEX: Route = Route {
     parameters: &[],
 };
 
-/// `GET /openapi.json`, which the index handles too. `GET /` does not list it among the endpoints.
+/// `GET /openapi.json`, which the index also handles. `GET /` does not list it among the endpoints.
 pub const OPENAPI: Route = Route {
     function: INDEX.function,
     path: "/openapi.json",
@@ -512,11 +500,11 @@ pub const OPENAPI: Route = Route {
     parameters: &[],
 };
 
-/// `GET /docs.md`, which the index handles too.
+/// `GET /docs.md`, which the index also handles.
 pub const DOCS_MARKDOWN: Route =
     text("/docs.md", "Read the API reference as Markdown", "The API reference, for language models.");
 
-/// `GET /llms.txt`, which the index handles too.
+/// `GET /llms.txt`, which the index also handles.
 pub const LLMS: Route =
     text("/llms.txt", "Read the summary", "A summary of the service with links, for language models.");
 
@@ -564,7 +552,7 @@ pub const ASSETS: Route = page(
 );
 
 /// `GET /assets/{hash}/scalar.js`, the script of the API reference. It is a hundred times as large as the other files, so it has a
-/// limit of its own.
+/// separate limit.
 pub const REFERENCE_SCRIPT: Route = page(
     "/assets/{hash}/scalar.js",
     "Get the script of the API reference",
@@ -599,7 +587,7 @@ pub const STRIPE_WEBHOOK: Route = Route {
     function: "payments",
     path: "/webhooks/stripe",
     summary: "Receive an event of payments",
-    description: "Changes the account that a signed event of Stripe is about.",
+    description: "Changes the account that a signed event of Stripe names.",
     answers_head: false,
     ..INDEX
 };

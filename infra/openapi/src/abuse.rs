@@ -15,9 +15,9 @@ use crate::examples::Example;
 use crate::limits::{default_of, of_head, of_method};
 use crate::table::{code, table as markdown_table};
 
-/// What everything that requires no valid key may cost together in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
+/// The most that all requests without a valid key may cost in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
 const MOST_WITHOUT_KEY: f64 = 300.0;
-/// The tiers, with the parameter that has their quota, and what one key may cost in a month, in dollars.
+/// The tiers, each with the parameter of its quota and the most that one key may cost in a month, in dollars.
 const MOST_BY_TIER: [(&str, &str, f64); 2] =
     [("starter", "StarterMonthlyQuota", 290.0), ("pro", "ProMonthlyQuota", 870.0)];
 
@@ -29,44 +29,45 @@ const PER_ACCESS_LINE: f64 = 0.30e-6;
 /// Lambda and the log.
 const PER_INVOCATION: f64 = 0.20e-6 + 0.35e-6;
 const PER_GB_SECOND: f64 = 0.000_013_333_4;
-/// Consistent, of at most 4 KB.
+/// A consistent read of at most 4 KB.
 const PER_READ: f64 = 0.125e-6;
 const PER_BYTE: f64 = 0.09e-9;
 /// AWS WAF.
 const PER_INSPECTED_REQUEST: f64 = 0.60e-6;
 
-/// The memory of the functions without a key, rounded up, and how long they take at most for a usual response and for the script of
-/// the API reference.
+/// The memory of the functions that require no key, rounded up, and their longest durations: for a usual response, and for the script
+/// of the API reference.
 const GIGABYTES: f64 = 0.25;
 const SHORT_S: f64 = 0.02;
 const LONG_S: f64 = 1.0;
 /// The same for a large response of a route with a key.
 const LARGE_GIGABYTES: f64 = 0.75;
 const LARGE_S: f64 = 0.1;
-/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and the largest response of Lambda, which profiles can have.
+/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and Lambda's largest response, which profiles can reach.
 const LARGE_RESPONSES: [(&str, usize); 2] =
     [("the complete bazaar", 3_238_625), ("profiles of 6 MB", 6 * 1_024 * 1_024)];
-/// What an envelope adds to its data, rounded up.
+/// The size of an envelope without its data, in bytes, rounded up.
 const ENVELOPE: usize = 100;
-/// The size of the headers.
+/// The size of the headers, in bytes.
 const HEADERS: usize = 1_000;
-/// A 429 or 403 that the gateway generates: its headers and its body.
+/// The size of a 429 or 403 that the gateway generates, with its headers, in bytes.
 const REFUSAL: usize = 600;
 
-/// API Gateway may apply the limit of a path with the method `ANY` to each of the seven methods. `GET` of the root and `OPTIONS` of all
-/// other paths are methods of their own.
+/// API Gateway may apply the limit of a path with the method `ANY` to each of the seven methods. `GET` of the root, and `OPTIONS` of all
+/// other paths, have separate limits.
 const METHODS_OF_THE_INDEX: f64 = 7.0 + 6.0;
 
-/// One kind of abuse: its limits, and its dollars in a month.
+/// A kind of abuse with its limits and its cost.
 struct Abuse {
     kind: String,
     rate: String,
     burst: String,
+    /// The cost of a month.
     dollars: f64,
 }
 
 impl Abuse {
-    /// All requests of a month that these limits let pass to each of `paths`.
+    /// Returns the abuse that sends each of `paths` as many requests in a month as the limits let pass.
     fn at_limits(kind: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
         let [per_second, at_once] = [number(&limits[0])?, number(&limits[1])?];
         let requests = (at_once + per_second * SECONDS) * paths;
@@ -84,7 +85,7 @@ fn amount(number: usize) -> f64 {
     u32::try_from(number).unwrap_or(u32::MAX).into()
 }
 
-/// The dollars of one request with a response of this many bytes, which takes a function this long.
+/// Returns the cost of one request, in dollars: its response has this many bytes, and the function runs this long.
 fn dollars(bytes: usize, function_s: f64, gigabytes: f64) -> f64 {
     let function = PER_INVOCATION + function_s * gigabytes * PER_GB_SECOND;
     PER_REQUEST + function + amount(bytes + HEADERS) * PER_BYTE
@@ -113,11 +114,11 @@ pub(crate) fn table(
     let cells = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
     let table = markdown_table(["abuse", "requests per second", "burst", "dollars"], cells);
     Ok(format!(
-        "{table}Everything that needs no valid key costs together at most {together:.0} dollars with `infra/firewall.yaml`."
+        "{table}All requests without a valid key together cost at most {together:.0} dollars with `infra/firewall.yaml`."
     ))
 }
 
-/// Requests without a key, each kind at its limit.
+/// Returns the requests without a key, each kind at its limit.
 fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Result<Vec<Abuse>, Error> {
     let of_get = |route: &Route, bytes: usize, seconds: f64| {
         let limits = of_method(root, "GET", route.path)?;
@@ -172,8 +173,8 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
     ])
 }
 
-/// Requests that no limit bounds, 1,000 in each second: those above a limit, and those that a web ACL blocks. API Gateway and Lambda do not
-/// charge for them, but each has a line in the access log and a response.
+/// Returns the requests that no limit bounds, at 1,000 per second: requests above a limit, and requests that a web ACL blocks. API Gateway
+/// and Lambda do not charge for them, but each has a line in the access log and a response.
 fn refused() -> Result<[Abuse; 2], Error> {
     let refusal = PER_ACCESS_LINE + amount(REFUSAL) * PER_BYTE;
     let inspected = refusal + PER_INSPECTED_REQUEST;
@@ -184,8 +185,8 @@ fn refused() -> Result<[Abuse; 2], Error> {
     ])
 }
 
-/// Requests with wrong keys: of all routes at their limits, and of one address that the web ACL limits. API Gateway does not charge for
-/// them, but the authorizer runs.
+/// Returns the requests with wrong keys: all routes at their limits, and one address at the limit of the web ACL. API Gateway does not
+/// charge for them, but the authorizer runs.
 fn with_wrong_keys(root: &Path) -> Result<[Abuse; 2], Error> {
     let refusal = PER_ACCESS_LINE + PER_INVOCATION + SHORT_S * GIGABYTES * PER_GB_SECOND + PER_READ;
     let routes = VERSION_1.iter().filter(|route| route.requires_key).count();
@@ -210,7 +211,7 @@ fn with_wrong_keys(root: &Path) -> Result<[Abuse; 2], Error> {
     ])
 }
 
-/// One key that fetches large responses until its quota is used up.
+/// Returns the cost of one key of each tier that fetches large responses until its quota is used up.
 fn with_a_key(root: &Path) -> Result<Vec<Abuse>, Error> {
     let mut rows = Vec::new();
     for (tier, parameter, most) in MOST_BY_TIER {

@@ -47,7 +47,7 @@ pub enum Error {
     /// A template lacks a limit or a parameter.
     #[error("a template has no limit, or no number, for {0}")]
     NoLimit(String),
-    /// The limits let abuse cost more than allowed.
+    /// Within its limits, abuse can cost more than allowed.
     #[error("{abuse} can cost {dollars:.0} dollars in a month: lower a limit in template.yaml")]
     CostsTooMuch {
         abuse: String,

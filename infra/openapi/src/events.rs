@@ -1,5 +1,5 @@
-//! The sample events in `events/`: what API Gateway sends for the example of each route, to the authorizer, a command for
-//! accounts and keys, and what the scheduler sends to the recorders.
+//! The sample events in `events/`: API Gateway's event for the example of each route and for the authorizer, a command for
+//! accounts and keys, and the scheduler's events for the recorders.
 
 use common::routes::{DOCS, MAYOR, Route};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const KEY: &str = "gd_ExampleKeyThatNobodyEverHad000000Yphmz";
 
 pub(crate) struct Event {
     function: String,
-    /// What the event is, for the page.
+    /// The description of the event on the page.
     meaning: String,
     content: Value,
 }
@@ -77,7 +77,7 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
     Ok(events)
 }
 
-/// The event of a request, path and query, to the route.
+/// Returns the event of a request to the route. `request` is the path and the query.
 fn of_route(route: &Route, request: &str) -> Result<Event, Error> {
     Ok(Event {
         function: route.function.to_owned(),

@@ -1,4 +1,4 @@
-//! Examples, one for each kind of response, and requests that fail. The examples of all fields and parameters in the document come from
+//! Examples, one for each kind of response, and requests that fail. All examples of fields and parameters in the document are parts of
 //! them.
 
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ fn value_in(request: &str, route: &Route, parameter: &Parameter) -> Option<Strin
     Some(percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }
 
-/// A request that fails, with the error of its response.
+/// A request whose response is an error.
 pub(crate) struct FailedRequest {
     pub(crate) name: &'static str,
     /// Path and query.
@@ -70,7 +70,7 @@ pub(crate) struct FailedRequest {
 /// Returns the failing requests of a description.
 ///
 /// # Errors
-/// If one of them does not have the parameter that it is about.
+/// If a request does not have its invalid parameter.
 pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedRequest>, Error> {
     let of = |&FailingRequest { name, request, ref error }: &FailingRequest| {
         let failed = |error: &ApiError| FailedRequest {
@@ -90,7 +90,7 @@ pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedReq
     description.failures.iter().map(of).collect()
 }
 
-/// The example values that named schemas get.
+/// The example values of named schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Examples(Vec<(Value, Value)>);
 
@@ -119,13 +119,13 @@ impl Examples {
     }
 }
 
-/// Examples by schema, and by field if they are a field's.
+/// Examples by the name of the schema and, for the example of a field, by the name of the field.
 #[derive(Default)]
 struct Collected(BTreeMap<(String, Option<String>), Value>);
 
 impl Collected {
     fn collect(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
-        // A schema with a name that allows null, too.
+        // A named schema that also allows null.
         let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|shapes| shapes.first());
         let schema = nullable.filter(|_| !value.is_null()).unwrap_or(schema);
         let name =
@@ -138,7 +138,7 @@ impl Collected {
         let properties = named.get("properties").and_then(Value::as_object);
         for (field, schema) in properties.into_iter().flatten() {
             let Some(value) = value.get(field) else { continue };
-            // A schema with a name of its own has its example there.
+            // A named schema has its example in its definition.
             if schema.get("$ref").is_none() {
                 self.0.entry((name.to_owned(), Some(field.clone()))).or_insert_with(|| value.clone());
             }

@@ -1,9 +1,9 @@
 //! Generates the OpenAPI document (version 3.1) from the code: paths, parameters and TTLs from the table of routes, schemas from
 //! the functions' types, descriptions from their doc comments, examples and failing requests from the functions' descriptions. Only
-//! the introduction and the errors of all routes are written here.
+//! the introduction and the errors that all routes share are written here.
 //!
-//! The document is checked in as `functions/index/openapi.json`, which the index serves, and beside it are two texts that are made
-//! of it: `docs.md` and `llms.txt`. Tests compare all three with the code, and check examples and real responses against the schemas.
+//! The document is checked in as `functions/index/openapi.json`, which the index serves. `docs.md` and `llms.txt`, beside it, are
+//! generated from it. Tests compare all three with the code, and check examples and real responses against the schemas.
 
 mod abuse;
 mod error;
@@ -80,10 +80,10 @@ pub fn requests() -> Result<Vec<(&'static Route, &'static str)>, Error> {
     Ok(requests)
 }
 
-/// Returns requests, path and query, that fail with an error of their own route.
+/// Returns requests, each a path and a query, whose responses are errors of the route itself.
 ///
 /// # Errors
-/// If one does not have the parameter that it is about.
+/// If a request does not have its invalid parameter.
 pub fn failing_requests() -> Result<Vec<(&'static str, Code)>, Error> {
     let mut requests = Vec::new();
     for description in descriptions() {
@@ -96,7 +96,7 @@ pub fn failing_requests() -> Result<Vec<(&'static str, Code)>, Error> {
 /// Generates the document.
 ///
 /// # Errors
-/// If code, table of routes and examples do not agree.
+/// If the code, the table of routes and the examples do not agree.
 pub fn document() -> Result<Value, Error> {
     let descriptions = descriptions();
     let mut schemas = Schemas::new();
@@ -148,8 +148,8 @@ pub fn document() -> Result<Value, Error> {
     }))
 }
 
-/// Generates everything that is generated and checked in, by path from the root of the repository: the document, the reference, the
-/// summary, the sample events, and the parts of pages that repeat the code. `root` is the folder of the repository.
+/// Generates all checked-in files that are generated, by path from the root of the repository: the document, the reference, the
+/// summary, the sample events, and the pages with generated parts. `root` is the folder of the repository.
 ///
 /// # Errors
 /// As for [`document`], or if a page cannot be read or has no place for a part.
@@ -175,8 +175,8 @@ fn texts(document: &Value) -> Result<[(&'static str, String); 3], Error> {
 
 /// The public files, for the introductions.
 const PUBLIC_FILES: &str = "`/lowestbin.json`, `/auction_averages_lbin/1day.json` (also `3day`, `7day`) and `/auction_averages/3day.json` \
-    in the shapes of the lists that mods read, each also with `.gz`; `/bazaar.json` with the data of `/v1/bazaar?mode=prices`; `/prices.json` \
-    with both markets; and `/days/bazaar/2026-11-20.csv.gz` and `/days/auctions/2026-11-20.csv.gz` with the daily candles of a finished day";
+    in the shapes that mods read, each also with `.gz`; `/bazaar.json` with the data of `/v1/bazaar?mode=prices`; `/prices.json` \
+    with both markets; `/days/bazaar/2026-11-20.csv.gz` and `/days/auctions/2026-11-20.csv.gz` with the candles of a day";
 
 fn introduction() -> String {
     let limits = limits::sentences();
@@ -189,26 +189,25 @@ fn introduction() -> String {
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices, candles, and the lowest prices of items in auctions.\n\n\
          **Responses** are JSON in one of two envelopes, except for the OpenAPI document and CSV: `success: true` with `data` and `meta`, or \
-         `success: false` with `error`. New fields may be added to a response at any time; within `{API_VERSION}`, no field that is \
-         described here is removed or changes its type. Where a schema says `additionalProperties: true`, the game's provider adds \
-         fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories and candles. Prices are numbers in \
-         coins, and integers in gems for fire sales. Volumes are integers in items. Texts may contain the game's `§` colour \
-         codes.\n\n\
+         `success: false` with `error`. New fields can be added at any time; within `{API_VERSION}`, no described field is removed or \
+         changes its type. An object with `additionalProperties: true` can have more fields from the game's provider. Times are integers \
+         in Unix milliseconds, and RFC 3339 in UTC in histories and candles. Prices are numbers in coins; prices of fire sales are \
+         integers in gems. Volumes are integers in items. Texts may contain the game's `§` colour codes.\n\n\
          **Requests** use `GET`. `HEAD` returns the status and the headers of `GET` for {with_head}. Any other method gets a 404, except \
-         for the CORS preflight. A parameter must not repeat with different values. Unknown parameters are ignored, and so is a slash at the end of a path. Send `Accept-Encoding: gzip`: the \
-         complete bazaar has more than three megabytes without it and less than one with it.\n\n\
+         for the CORS preflight. A parameter must not repeat with different values. Unknown parameters, and a slash at the end of a \
+         path, are ignored. Send `Accept-Encoding: gzip`: it reduces the complete bazaar from more than 3 MB to less than 1 MB.\n\n\
          **Keys and limits.** Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\n\
-         **Caching.** Every `/v1` route has a TTL for which its responses are cached. `meta.cached: false` guarantees that the data \
-         was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` \
+         **Caching.** The responses of each `/v1` route are cached for its TTL (time to live). `meta.cached: false` guarantees that the data \
+         was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` is \
          when it stops being fresh. While the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
          **Public files.** If the operator has switched them on, the same prices are files without a key, at an address that the operator \
          names: {PUBLIC_FILES}.\n\n\
-         `/lowestbin.json` and `/auction_averages_lbin/` have an object from ids to coins for one item. `/auction_averages/3day.json` has an object \
-         from ids to `price`, the coins for the average stack, `count`, the size of that stack, and `sales` a day; `clean_price` and \
-         `clean_sales`, if some of the copies that were sold were clean and some were not. `/prices.json` has \
-         `updated_at` for each market and `prices`, a list of `{{id, market, lowest}}` and `{{id, market, topBuyOrder, topSellOffer}}`. Averages are \
-         means: outliers move them, and medians are in `/v1/auctions/averages`, which requires a key. Prices are replaced every minute, \
-         averages every hour, and a day is there an hour and a half after its end, for ever. Send `If-None-Match`.\n\n\
+         `/lowestbin.json` and `/auction_averages_lbin/` map each id to the coins for one item. `/auction_averages/3day.json` maps each id to \
+         `price`, the coins for the average stack, `count`, the size of that stack, and `sales` per day; also to `clean_price` and \
+         `clean_sales` if both clean and other copies were sold. `/prices.json` has `updated_at` for each market and `prices`, a list of \
+         `{{id, market, lowest}}` and `{{id, market, topBuyOrder, topSellOffer}}`. Averages are means, so outliers move them; \
+         `/v1/auctions/averages`, which requires a key, has medians. Prices are replaced every minute and averages every hour. The candles of \
+         a day appear within an hour and a half after its end and are kept permanently. Send `If-None-Match`.\n\n\
          This project is not affiliated with, endorsed by or connected to Hypixel Inc., Mojang or Microsoft."
     )
 }

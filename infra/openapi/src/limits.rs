@@ -1,5 +1,5 @@
-//! The limits of keys, and of routes for all clients together. An operator sets those of keys with the template's parameters; these
-//! are the defaults.
+//! The limits of keys, and the limits of routes for all clients together. The limits of keys are defaults: an operator sets them
+//! with the template's parameters.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ const LIMITS: [Limit; 2] = [
     Limit { tier: Tier::Pro, rate: 5, burst: 150, quota: 1_500_000 },
 ];
 
-/// Returns what a reader must know about limits.
+/// Returns the limits as sentences for clients.
 pub(crate) fn sentences() -> String {
     let limits = LIMITS.map(|Limit { tier, rate, burst, quota }| {
 format!(
@@ -35,8 +35,8 @@ tier.name()
     });
     format!(
         "The tier of a key's account determines its limit. By default, {}; the operator may have chosen other values. \
-         Profiles have a limit of their own for each key, by default one request per second and 10 at once. \
-         Responses from a cache count too. Requests beyond the limit get a 429 with `Retry-After`.",
+         Each key has a separate limit for profiles, by default one request per second and 10 at once. \
+         Responses from a cache also count. Requests beyond the limit get a 429 with `Retry-After`.",
         limits.join(", ")
     )
 }
@@ -50,10 +50,10 @@ pub(crate) fn of_keys() -> String {
     table(columns, rows.into_iter())
 }
 
-/// Returns the table of the limits of what requires no key, which all clients share. `root` is the folder of the repository.
+/// Returns the table of the limits of requests without a key, which all clients share. `root` is the folder of the repository.
 ///
 /// # Errors
-/// If the template lacks one.
+/// If the template lacks a limit.
 pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
     let mut rows = vec![
         ("preflight requests of all paths but `/`".to_owned(), of_method(root, "OPTIONS", "/{proxy+}")?),
@@ -69,10 +69,10 @@ pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
     Ok(table(["requests", "per second", "burst"], cells))
 }
 
-/// Returns the number of paths with a method `HEAD`, and its limits, the same for all of them. The root answers it with `ANY`.
+/// Returns the number of paths with a method `HEAD`, and its limits, the same for all of them. The root has the method `ANY` instead.
 ///
 /// # Errors
-/// If the template lacks one, or they differ.
+/// If the template lacks a limit, or the limits differ.
 pub(crate) fn of_head(root: &Path) -> Result<(usize, [String; 2]), Error> {
     let routes = routes::all().filter(|route| route.answers_head && route.path != INDEX.path);
     let limits = routes.map(|route| of_method(root, "HEAD", route.path)).collect::<Result<Vec<_>, _>>()?;
@@ -83,7 +83,7 @@ pub(crate) fn of_head(root: &Path) -> Result<(usize, [String; 2]), Error> {
 /// Returns the default of a parameter of the template at `template`, a path from the folder `root`.
 ///
 /// # Errors
-/// If there is none.
+/// If the template has no such default.
 pub(crate) fn default_of(root: &Path, template: &'static str, parameter: &str) -> Result<String, Error> {
     let source = read(root, template)?;
     let declaration = source.split_once(&format!("\n  {parameter}:\n"));
@@ -98,7 +98,7 @@ pub(crate) fn default_of(root: &Path, template: &'static str, parameter: &str) -
 /// Returns the limits in `template.yaml` for a method of a path, as they are written: requests per second, and at once.
 ///
 /// # Errors
-/// If there are none.
+/// If the template has no limits for it.
 pub(crate) fn of_method(root: &Path, method: &str, path: &str) -> Result<[String; 2], Error> {
     let source = read(root, "template.yaml")?;
     let missing = || Error::NoLimit(format!("{method} {path}"));

@@ -39,7 +39,7 @@ pub(crate) fn of(
     let data = match data.as_mut_slice() {
         [(only, _)] => only.clone(),
         kinds => {
-            // Generated clients take the first kind that a value fits, so one that another one includes comes before it.
+            // Generated clients take the first kind that a value fits, so a kind with more required fields comes first.
             kinds.sort_by_key(|(schema, _)| Reverse(schemas.required_fields(schema)));
             for (schema, name) in kinds.iter_mut() {
                 if let Value::Object(schema) = schema {
@@ -138,7 +138,7 @@ fn operation(route: &Route, id: &str, parameters: Vec<Value>, responses: Map<Str
     operation.into()
 }
 
-/// Returns the operation `HEAD` of a route whose operation `GET` this is.
+/// Returns the operation `HEAD` of a route. `get` is its operation `GET`.
 pub(crate) fn head_of(route: &Route, get: &Value) -> Value {
     let shared = responses::shared_failures();
     let responses = get.get("responses").and_then(Value::as_object).into_iter().flatten();
@@ -159,7 +159,7 @@ pub(crate) fn head_of(route: &Route, get: &Value) -> Value {
     })
 }
 
-/// Such as `FireSalesResponse`. Without a name, generators make one of the path and the status.
+/// Such as `FireSalesResponse`. Without it, generators of clients make a name from the path and the status.
 fn envelope_name(route: &Route) -> String {
     format!("{}Response", capitalized(route.function))
 }
@@ -189,7 +189,7 @@ fn parameter_object(
 ) -> Result<Value, Error> {
     let schema = parameter.allowed.schema().to_value();
     let mut examples = Map::new();
-    // Under the name of the response that the request has, so that a client fills in parameters that belong together.
+    // Each value has the name of its request's response, so that a client fills in parameters that belong together.
     for (name, request) in requests {
         if let Some(value) = request.value(route, parameter, &schema) {
             examples.insert((*name).to_owned(), json!({ "value": value }));

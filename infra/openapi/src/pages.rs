@@ -1,11 +1,10 @@
-//! The parts of pages that repeat facts of the code, between the comments `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+//! The parts of pages that repeat the code, between the comments `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 
 use std::path::Path;
 use std::time::Duration;
 
-use common::cache::longest_stale;
 use common::description::{Description, Kind};
-use common::routes::{Expiry, INDEX, OPENAPI, PAGES, Parameter, Route, TEXTS, VERSION_1};
+use common::routes::{INDEX, OPENAPI, PAGES, Parameter, Route, TEXTS, VERSION_1};
 use serde_json::Value;
 use simulator::RESOURCES;
 
@@ -18,7 +17,7 @@ use crate::table::{code, table};
 
 const CONTRACT: &str = "functions/README.md";
 
-/// Returns the pages with their generated parts, by path from the root of the repository. `abuse` is the table of what abuse costs.
+/// Returns the pages with their generated parts, by path from the root of the repository. `abuse` is the table of the cost of abuse.
 ///
 /// # Errors
 /// If a page cannot be read or has no place for a part, or a part cannot be generated.
@@ -34,7 +33,6 @@ pub(crate) fn all(
         ("routes".to_owned(), routes(&read(root, CONTRACT)?, &descriptions)),
         ("parameters".to_owned(), parameters()),
         ("errors".to_owned(), table(["status", "code", "description"], reference.errors().into_iter())),
-        ("ages".to_owned(), ages()),
         ("limits of keys".to_owned(), limits::of_keys()),
         ("limits of open routes".to_owned(), limits::of_open_routes(root)?),
     ];
@@ -57,7 +55,7 @@ pub(crate) fn all(
     ])
 }
 
-/// The page with these parts, by name.
+/// Returns the page with its parts replaced by these, by name.
 fn filled(root: &Path, path: &'static str, parts: Vec<(String, String)>) -> Result<String, Error> {
     let mut page = read(root, path)?;
     for (name, part) in parts {
@@ -66,12 +64,12 @@ fn filled(root: &Path, path: &'static str, parts: Vec<(String, String)>) -> Resu
     Ok(page)
 }
 
-/// The name of the part with the fields of a kind of response.
+/// Returns the name of the part with the fields of a kind of response.
 fn part_of(route: &Route, kind: &Kind) -> String {
     format!("fields of {} {}", route.function, kind.name).trim_end().to_owned()
 }
 
-/// The routes, with links to the sections of the page that have their fields.
+/// Returns the table of the routes, with links to the sections of their fields.
 fn routes(page: &str, descriptions: &[Description]) -> String {
     let described =
         |route: &Route| descriptions.iter().find(|description| description.route.path == route.path);
@@ -89,7 +87,7 @@ fn routes(page: &str, descriptions: &[Description]) -> String {
     table(["route", "purpose", "TTL"], rows)
 }
 
-/// The anchor of the section that has the part.
+/// Returns the anchor of the section with the part.
 fn anchor_above(page: &str, part: &str) -> Option<String> {
     let (before, _) = page.split_once(&format!("<!-- {part}: begin -->"))?;
     let heading = before.lines().rev().find_map(|line| line.strip_prefix("### "))?;
@@ -104,22 +102,10 @@ fn parameters() -> String {
         let required = if parameter.required { "; required" } else { "" };
         [code(route.path), code(parameter.name), format!("{}{required}", parameter.description())]
     });
-    table(["route", "parameter", "meaning, and what is allowed"], rows)
+    table(["route", "parameter", "meaning and allowed values"], rows)
 }
 
-/// How old data can be, counted from when it was fetched or known to be the latest.
-fn ages() -> String {
-    let rows = VERSION_1.into_iter().map(|route| {
-        let ttl = route.cache;
-        let failing = if route.expiry == Expiry::Gone { ttl } else { ttl + longest_stale(ttl) };
-        // A stage cache may store a response just before it expires.
-        let [usual, stored, failing, both] = [ttl, 2 * ttl, failing, failing + ttl].map(written);
-        [code(route.path), usual, stored, failing, both]
-    });
-    table(["route", "usually", "with the stage cache", "while the provider fails", "both"], rows)
-}
-
-/// The resources of the simulated game that have no parameters.
+/// Returns the table of the simulated game's resources that have no parameters.
 fn resources() -> String {
     let rows = RESOURCES.into_iter().map(|resource| {
         let refresh = Duration::from_millis(resource.refresh_ms.unsigned_abs());
@@ -128,7 +114,7 @@ fn resources() -> String {
     table(["path", "refreshed every", "content"], rows)
 }
 
-/// A duration as the pages write it.
+/// Returns a duration as the pages write it.
 fn written(duration: Duration) -> String {
     match duration.as_secs() {
         seconds if seconds % 3_600 == 0 => format!("{} h", seconds / 3_600),

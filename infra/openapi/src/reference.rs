@@ -1,5 +1,5 @@
-//! The API reference as Markdown, `GET /docs.md`, and its summary for language models, `GET /llms.txt`. Both are made of the OpenAPI
-//! document, so they say the same as it does.
+//! The API reference as Markdown, `GET /docs.md`, and its summary for language models, `GET /llms.txt`. Both are generated from the
+//! OpenAPI document, so they cannot contradict it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,9 +35,9 @@ pub(crate) fn reference(document: &Value) -> String {
         text(at(info, "/version")),
         text(at(info, "/description")),
     );
-    page += "All addresses follow the base address: that of this page without its last segment. The same for programs is in \
-        [openapi.json](openapi.json). In the tables of fields, `[]` stands for every entry of an array and `KEY` for every key of an \
-        object. An object with further fields can have those that the game's provider adds.\n\n";
+    page += "Paths are relative to the base address, which is this page's address without its last segment. \
+        [openapi.json](openapi.json) has the same facts for programs. In the tables of fields, `[]` stands for every entry of an array \
+        and `KEY` for every key of an object. An object with further fields can have more fields from the game's provider.\n\n";
     page +=
         &table(["route", "returns"], crate::routes().map(|route| [link(route), route.summary.to_owned()]));
     page += "## Envelopes\n\nA success has `success`, which is `true`, `data`, which has the fields listed for each route, and `meta`:\n\n";
@@ -71,14 +71,14 @@ pub(crate) fn summary(document: &Value) -> String {
     let open = keyless.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
     format!(
         "# {title}\n\n> {summary}.\n\n\
-         - The base address is that of this file without `/llms.txt`. Links are relative to it, and so are the paths of routes.\n\
+         - The base address is this file's address without `/llms.txt`. Links and paths of routes are relative to it.\n\
          - Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\
          - All requests are `GET`; some paths also answer `HEAD`. A success is `{{\"success\":true,\"data\":…,\"meta\":…}}`, an error \
            `{{\"success\":false,\"error\":{{\"code\":…,\"message\":…}}}}`.\n\
-         - Request a route at most once in the time for which its responses are cached, and many items in one request where the route \
-           allows it. After a 429 or 500, wait for the seconds in `Retry-After`.\n\
-         - Ignore fields that you do not know; new ones can be added. In a query, escape `;` as `%3B` and `+` as `%2B`.\n\
-         - Ids of the bazaar and of auctions differ; the reference says how.\n\
+         - Request a route at most once while its responses are cached, and many items in one request where the route allows it. After \
+           a 429 or 500, wait for the seconds in `Retry-After`.\n\
+         - Ignore unknown fields; new fields can be added. In a query, escape `;` as `%3B` and `+` as `%2B`.\n\
+         - The bazaar and auctions have different ids; the reference explains both.\n\
          - Without a key: an operator can also publish files, at an address that the operator names: {PUBLIC_FILES}.\n\n\
          ## Documentation\n\n\
          - [API reference]({reference}): every route with its parameters, fields and errors\n\
@@ -95,7 +95,7 @@ pub(crate) fn summary(document: &Value) -> String {
 }
 
 impl<'a> Reference<'a> {
-    /// The section of one route.
+    /// Returns the section of a route.
     fn operation(&self, path: &str) -> String {
         let operation = at(self.0, &format!("/paths/{}/get", path.replace('/', "~1")));
         let mut section = format!(
@@ -136,20 +136,20 @@ impl<'a> Reference<'a> {
         section
     }
 
-    /// The content of a successful response of a route.
+    /// Returns the content of a successful response of a route.
     fn success(&self, path: &str) -> &'a Value {
         let place = format!("/paths/{}/get/responses/200/content/application~1json", path.replace('/', "~1"));
         at(self.0, &place)
     }
 
-    /// The schemas of the kinds of data that a route returns.
+    /// Returns the schemas of the kinds of data that a route returns.
     fn kinds(&self, path: &str) -> Vec<&'a Value> {
         let envelope = self.followed(at(self.success(path), "/schema"));
         let data = envelope.pointer("/properties/data").unwrap_or(envelope);
         at(data, "/anyOf").as_array().map_or_else(|| vec![data], |kinds| kinds.iter().collect())
     }
 
-    /// The table of the fields of a kind of data that a route returns; `kind` is empty if there is only one.
+    /// Returns the table of the fields of a kind of data that a route returns. `kind` is empty if there is only one kind.
     pub(crate) fn fields_of(&self, path: &str, kind: &str) -> String {
         let is_meant = |schema: &&Value| text(at(schema, "/description")).ends_with(&format!("={kind}`."));
         let kinds = self.kinds(path);
@@ -158,7 +158,7 @@ impl<'a> Reference<'a> {
         schema.map_or_else(String::new, |schema| self.fields(schema))
     }
 
-    /// The errors of all routes, as rows of a table, by status.
+    /// Returns the errors of all routes, as rows of a table, by status.
     pub(crate) fn errors(&self) -> BTreeSet<[String; 3]> {
         let operations = entries(self.0, "/paths").map(|(_, item)| at(item, "/get"));
         let responses = operations.flat_map(|operation| entries(operation, "/responses"));
@@ -171,14 +171,14 @@ impl<'a> Reference<'a> {
         errors.collect()
     }
 
-    /// The target of a reference, or the schema itself; of a schema or null, the schema.
+    /// Returns the target of a reference, or the schema itself. A schema that also allows null counts as the schema without null.
     fn followed(&self, schema: &'a Value) -> &'a Value {
         let schema = at(schema, "/anyOf").get(0).filter(|_| is_nullable(schema)).unwrap_or(schema);
         let place = at(schema, "/$ref").as_str().and_then(|place| place.strip_prefix('#'));
         place.and_then(|place| self.0.pointer(place)).unwrap_or(schema)
     }
 
-    /// The table of the fields of an object and of its parts.
+    /// Returns the table of the fields of an object and of its parts.
     fn fields(&self, schema: &'a Value) -> String {
         let mut fields = Vec::new();
         self.collect("", self.followed(schema), &mut fields);
@@ -204,7 +204,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The fields inside of a field: of an object, of the entries of an array, and of the values of a map.
+    /// Collects the fields inside a field: the fields of an object, of the entries of an array, and of the values of a map.
     fn collect_parts(&self, path: &str, schema: &'a Value, fields: &mut Vec<Field>) {
         self.collect(path, schema, fields);
         for (part, mark) in [("items", "[]"), ("additionalProperties", ".KEY")] {
@@ -214,7 +214,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The type of a field, such as `array of string`.
+    /// Returns the type of a field, such as `array of string`.
     fn kind(&self, schema: &'a Value) -> String {
         let target = self.followed(schema);
         let kind = match at(target, "/type") {
@@ -231,22 +231,22 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Whether the schema is that of a schema with a name or null.
+/// Whether the schema is a named schema that also allows null.
 fn is_nullable(schema: &Value) -> bool {
     list(schema, "/anyOf").any(|shape| at(shape, "/type") == "null")
 }
 
-/// The part of a value at a JSON pointer; null if it is missing.
+/// Returns the part of a value at a JSON pointer, or null.
 fn at<'a>(value: &'a Value, place: &str) -> &'a Value {
     value.pointer(place).unwrap_or(&Value::Null)
 }
 
-/// The entries of an array at a JSON pointer.
+/// Returns the entries of the array at a JSON pointer.
 fn list<'a>(value: &'a Value, place: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     at(value, place).as_array().into_iter().flatten()
 }
 
-/// The entries of an object at a JSON pointer.
+/// Returns the entries of the object at a JSON pointer.
 fn entries<'a>(value: &'a Value, place: &str) -> impl Iterator<Item = (&'a String, &'a Value)> + use<'a> {
     at(value, place).as_object().into_iter().flatten()
 }
@@ -255,12 +255,12 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The address of a route, relative to a page at the root of the service.
+/// Returns the address of a route, relative to a page at the root of the service.
 fn relative(route: &Route) -> &'static str {
     route.path.trim_start_matches('/')
 }
 
-/// The address of the section of a route.
+/// Returns the address of a route's section.
 fn address(route: &Route) -> String {
     let heading = format!("get-{}", route.path.to_lowercase());
     let anchor = heading.chars().filter(|character| character.is_alphanumeric() || "-_".contains(*character));

@@ -17,7 +17,7 @@ const META: &str = "Meta";
 
 const JSON: &str = "application/json";
 
-/// An example message. Most are the gateway's: their texts are in the template, and a test compares them.
+/// An example message. The template has the texts of the gateway's messages, and a test compares them.
 struct Message {
     name: &'static str,
     message: &'static str,
@@ -71,8 +71,8 @@ const RATE_LIMITED: SharedError = SharedError {
     name: "RateLimited",
     code: "RATE_LIMITED",
     status: 429,
-    description: "There were more requests than the key may send, in all, for profiles or in this month, or than the route allows for \
-        all clients together. Wait for the seconds in `Retry-After`, then send requests more slowly.",
+    description: "A limit is exceeded: the key's rate, its rate for profiles, its monthly quota, or the route's rate for all clients \
+        together. Wait for the seconds in `Retry-After`, then send requests more slowly.",
     retry_after: true,
     messages: &[
         Message {
@@ -108,7 +108,7 @@ const INTERNAL_ERROR: SharedError = SharedError {
     ],
 };
 
-/// Routes with parameters have a 400 of their own instead.
+/// The 400 of routes without parameters.
 const REFUSED: SharedError = SharedError {
     name: "Refused",
     code: "BAD_REQUEST",
@@ -124,18 +124,19 @@ const REFUSED: SharedError = SharedError {
 
 const SHARED: [&SharedError; 5] = [&REFUSED, &UNAUTHORIZED, &FORBIDDEN, &RATE_LIMITED, &INTERNAL_ERROR];
 
-/// The 400 and the 404 of routes. Their causes differ from route to route.
+/// The 400 and the 404 of routes with parameters. Their examples differ from route to route.
 const OF_ROUTES: [(&str, Code, &str); 2] = [
     (
         "BadRequest",
         Code::BadRequest,
-        "A parameter is missing or has a value that is not allowed; the message says which, and what is allowed. Or the gateway \
-         rejects the request. Fix the request; retrying it unchanged fails again.",
+        "A required parameter is missing, or a value is not allowed: the message names the parameter and the allowed values. Or the \
+         gateway rejects the request. Fix the request; retrying it unchanged fails again.",
     ),
     (
         "NotFound",
         Code::NotFound,
-        "The item, page or player does not exist, or the interval has no candles or is not complete yet. A retry returns the same until this response expires.",
+        "The item, page or player does not exist, or the interval has no candles or is not complete yet. A retry returns the same until \
+         this response expires.",
     ),
 ];
 
@@ -166,7 +167,7 @@ pub(crate) fn headers() -> Value {
             "example": "Sat, 21 Nov 2026 15:49:58 GMT",
         },
         "RetryAfter": {
-            "description": "How many seconds to wait before the next request.",
+            "description": "The seconds to wait before the next request.",
             "required": true,
             "schema": { "type": "integer", "minimum": 1 },
             "example": 5,
@@ -210,7 +211,7 @@ pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) -> Result<(), Error>
         "examples": [meta()],
     });
     schemas.insert(META.to_owned(), meta);
-    // A route with both.
+    // A route with a 400 and a 404.
     let failures = failed_requests(&auctions::Auctions::description())?;
     for (name, code, description) in OF_ROUTES {
         let failure = failures.iter().find(|failure| failure.code == code);
@@ -253,7 +254,7 @@ fn error_envelope(code: &str, description: &str, message: &str) -> Value {
                     },
                     "message": {
                         "type": "string",
-                        "description": "What was wrong and what to do, for humans. The wording may change.",
+                        "description": "The problem and the remedy, for people. The wording may change.",
                         "examples": [message],
                     },
                 },
@@ -294,7 +295,7 @@ pub(crate) fn success_example(data: &Value) -> Value {
     json!({ "success": true, "data": data, "meta": meta() })
 }
 
-/// Returns a response with status 200. `csv` is an example of the response as CSV, if there can be one.
+/// Returns a response with status 200. `csv` is an example of the response as CSV, for routes that have it.
 pub(crate) fn success(
     description: &str,
     schema: &Value,
@@ -313,19 +314,19 @@ pub(crate) fn success(
     json!({ "description": description, "headers": headers, "content": content })
 }
 
-/// Returns the content of a response of CSV.
+/// Returns the content of a response as CSV.
 fn of_csv(example: &str) -> Value {
     json!({
         "schema": {
             "type": "string",
-            "description": "With `format=csv`: a header line, and one line for each entry, with the fields of the JSON in their order. `null` is \
-                empty.",
+            "description": "With `format=csv`: a header line and one line per entry, with the fields of the JSON in the same order. \
+                `null` is empty.",
         },
         "example": example,
     })
 }
 
-/// Returns the 400 and the 404 with these failures as examples, by status.
+/// Returns the 400 and the 404, by status, with these failures as examples.
 pub(crate) fn failures(failures: &[FailedRequest]) -> Map<String, Value> {
     let mut responses = Map::new();
     for (name, code, description) in OF_ROUTES {

@@ -1,4 +1,4 @@
-//! The schemas of the functions' types, as the document has them.
+//! The schemas of the functions' types in the document.
 
 use common::description::SchemaOf;
 use schemars::SchemaGenerator;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 /// The prefix of references to named schemas.
 pub(crate) const SCHEMA_PREFIX: &str = "#/components/schemas/";
 
-/// Generates schemas, and collects those with a name.
+/// Generates schemas and collects the named ones.
 pub(crate) struct Schemas {
     generator: SchemaGenerator,
-    /// Those that no type of a function has.
+    /// The named schemas that come from no function's type.
     added: Map<String, Value>,
 }
 
@@ -24,20 +24,20 @@ impl Schemas {
         Self { generator: settings.into_generator(), added: Map::new() }
     }
 
-    /// Returns the schema, or a reference to it if it has a name.
+    /// Returns the schema, or a reference to it if it is named.
     pub(crate) fn schema(&mut self, of: SchemaOf) -> Value {
         polished(of(&mut self.generator).to_value())
     }
 
-    /// Adds a schema with a name, and returns a reference to it.
+    /// Adds a named schema and returns a reference to it.
     pub(crate) fn add(&mut self, name: String, schema: Value) -> Value {
         let reference = json!({ "$ref": format!("{SCHEMA_PREFIX}{name}") });
         self.added.insert(name, schema);
         reference
     }
 
-    /// Returns how many fields a value of the schema must have, those of its parts included. If every value of one schema also
-    /// fits another one, the first has more.
+    /// Returns the number of required fields of the schema and of its parts. If every value of one schema also fits another, the
+    /// first schema has more.
     pub(crate) fn required_fields(&self, schema: &Value) -> usize {
         let named =
             schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
@@ -53,14 +53,14 @@ impl Schemas {
         fields.sum::<usize>() + parts.map(|part| self.required_fields(part)).sum::<usize>()
     }
 
-    /// Returns the schemas with a name.
+    /// Returns the named schemas.
     pub(crate) fn into_components(mut self) -> Map<String, Value> {
         let named = self.generator.take_definitions(true);
         named.into_iter().map(|(name, schema)| (name, polished(schema))).chain(self.added).collect()
     }
 }
 
-/// Joins the lines of doc comments, and removes formats that OpenAPI does not know.
+/// Joins the lines of doc comments and removes formats that OpenAPI does not know.
 fn polished(mut schema: Value) -> Value {
     polish(&mut schema);
     schema

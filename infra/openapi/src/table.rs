@@ -4,7 +4,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// A table of Markdown, with an empty line after it. It is empty without rows.
+/// Returns a table of Markdown with an empty line after it, or an empty text without rows.
 pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let row =
         |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));

@@ -112,7 +112,7 @@ fn the_table_of_intervals_says_how_long_candles_are_kept() {
     let expected = INTERVALS.each_ref().map(|interval| {
         let days = interval.kept.map(|kept| kept.as_secs() / (24 * 60 * 60));
         let kept = match days {
-            None => "for ever".to_owned(),
+            None => "permanently".to_owned(),
             Some(365) => "1 year".to_owned(),
             Some(days) if days % 365 == 0 => format!("{} years", days / 365),
             Some(days) => format!("{days} days"),
