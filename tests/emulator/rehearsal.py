@@ -165,7 +165,7 @@ class Rehearsal:
             self.account.client("logs").create_log_group(logGroupName=group)
 
     def create_web_acl(self):
-        """Follows infra/README.md, What abuse costs. MiniStack cannot associate the web ACL with a stage."""
+        """Follows infra/README.md, Worst-case cost. MiniStack cannot associate the web ACL with a stage."""
         arn = self.stack.create_beside("firewall", "firewall.yaml")["WebAclArn"]
         [web_acl] = self.account.client("wafv2").list_web_acls(Scope="REGIONAL")["WebACLs"]
         expect(web_acl["ARN"] == arn, f"the output is {arn}, and the web ACL {web_acl['ARN']}")

@@ -1,4 +1,4 @@
-//! What abuse costs an operator at most: the table in `infra/README.md`, What abuse costs. The limits of the template bound it.
+//! What abuse costs an operator at most: the table in `infra/README.md`, Worst-case cost. The limits of the template bound it.
 
 use std::path::Path;
 

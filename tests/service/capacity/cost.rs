@@ -80,10 +80,10 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
             write_units / 1e6
         ),
         format!(
-            "storing them with point-in-time recovery, when all that is kept is there: {gigabytes:.1} GB | {storing:.1} |"
+            "storing them with point-in-time recovery, in the long run: {gigabytes:.1} GB | {storing:.1} |"
         ),
         format!(
-            "reading what candles of the bazaar are made of: {:.1} million read units | {building:.1} |",
+            "reading the sources of the bazaar's candles: {:.1} million read units | {building:.1} |",
             built / 1e6
         ),
         format!(
