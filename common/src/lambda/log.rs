@@ -15,8 +15,8 @@ use tracing_subscriber::registry::{Data, LookupSpan};
 /// The target of the line that the runtime adds for each failed invocation. It repeats the error without the request id.
 const REPEATED: &str = "lambda_runtime::layers::panic";
 
-/// The least severe level that is logged. Released functions have no code for more detailed levels, because of a feature of
-/// `tracing` in the manifest of the workspace.
+/// The least severe level that is logged. A feature of `tracing` in the workspace's manifest removes the code for more detailed
+/// levels from released functions.
 const LEVEL: LevelFilter = LevelFilter::INFO;
 
 /// Writes all further events to standard output.

@@ -59,7 +59,7 @@ pub const AUCTIONS: Feed = Feed {
 pub const FEEDS: [&Feed; 5] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES, &AUCTIONS];
 
 /// The longest delay between the planned time and the record in the table: up to a minute, because ticks are full minutes and a schedule
-/// can begin at any second, and the 50 seconds that a run may take.
+/// can begin at any second, plus the 50 seconds that a run may take.
 const LONGEST_DELAY: Duration = Duration::from_secs(110);
 
 impl Feed {

@@ -229,9 +229,9 @@ fn key(feed: &Feed) -> Attributes {
     item::key(PARTITION, feed.name)
 }
 
-/// Adds the ticks at which the feed was recorded, and the refresh that was read. Returns the heartbeat; `None` if it has no tick. If
-/// `latest`, the latest possible tick, is given, a stored heartbeat after it is replaced: it is wrong, and no current tick would change it.
-/// A refresh after `latest` is dated `latest`, so that the refreshes after it are newer.
+/// Adds the ticks at which the feed was recorded, and the refresh that was read. Returns the heartbeat; `None` if it has no tick.
+/// `latest` is the latest possible tick. A stored heartbeat after it is wrong, and no current tick would correct it, so it is replaced. A
+/// refresh after `latest` is dated `latest`, so that the refreshes after it are newer.
 ///
 /// # Errors
 /// If the table does not answer in time.
