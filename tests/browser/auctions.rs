@@ -22,7 +22,7 @@ pub(crate) const PET: &str = "GOLDEN_DRAGON;4";
 pub(crate) const BOOK: &str = "GROWTH;5";
 pub(crate) const PRODUCT: &str = "ENCHANTMENT_GROWTH_5";
 
-/// The id of every item's cheapest auction.
+/// The id that is recorded as the cheapest auction of every item.
 const AUCTION: u128 = 0xc6d2_267d_73a0_4f2f_9d0c_5b1e_8f6a_4b32;
 
 /// The lowest price of the first item, in hundredths of a coin. Each further item costs a hundredth of a coin more.

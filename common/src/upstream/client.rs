@@ -183,7 +183,7 @@ impl Upstream {
         } else if self.key.is_some() {
             wait_for_pace(&headers)
         } else {
-            // Without a key, the provider counts the requests of an address, which other functions can share.
+            // No pause without a key: the provider then counts requests per IP address, which other functions can share.
             Duration::ZERO
         };
         if !wait.is_zero() {

@@ -6,8 +6,9 @@ use super::{forget_key, open, settle, texts_of};
 use crate::cloud::{ITEM, start, start_with_past};
 use crate::window::Window;
 
-/// Responds to each later request whose address contains `part` with `response`, a JavaScript expression. In it, `success(data)` is a
-/// response with these data, and `pass()` is the service's response. The page's `asked` lists all requests with their keys.
+/// From now on, if the address of a request contains `part`, the page gets the value of `response`, a JavaScript expression, as its
+/// response. The expression can use `success(data)`, a success with these data, and `pass()`, the service's own response. The variable
+/// `asked` in the page lists all later requests with their keys.
 pub(super) async fn replace(window: &Window, part: &str, response: &str) {
     let script = format!(
         "window.send ??= fetch; window.asked = [];

@@ -41,7 +41,7 @@ struct Recorded {
     until: Option<i64>,
 }
 
-/// A sale, which need not be in a list.
+/// A sale that happened, whether or not a recorded list of sales contains it.
 #[derive(Debug, Clone)]
 struct Happened {
     time_ms: i64,

@@ -18,7 +18,8 @@ pub(crate) enum Data {
 
 /// The data that must follow from one body.
 pub(crate) enum Facts {
-    /// The data of a route with one response to a body. `None` if too many rows are unusable.
+    /// The data, for a body from which only one response follows. `None` if no route can serve the body, for example because too many rows
+    /// are unusable.
     Single(Option<Data>),
     Bazaar(BazaarFacts),
 }

@@ -1,5 +1,5 @@
-//! Checks that histories have only data that the upstream has served, and at the end all recorded data. Other tests check how candles and
-//! prices follow from minutes.
+//! Checks during the storm that histories show only data that the upstream has served, and after it that the bazaar's history has every
+//! recorded minute of the last hour. Other tests check how candles and prices follow from minutes.
 
 use std::collections::BTreeMap;
 

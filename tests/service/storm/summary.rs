@@ -16,7 +16,7 @@ pub(super) struct Summary {
     right: BTreeMap<&'static str, u64>,
     pub(super) wrong: Vec<String>,
     slowest: (Duration, String),
-    /// The number of compared points of the bazaar at the end.
+    /// The number of points of the bazaar that the check after the storm compared.
     pub(super) points: usize,
     pub(super) trouble: BTreeMap<String, u64>,
 }

@@ -58,8 +58,9 @@ impl Game for Bazaar {
         self.quotes_at(start).into_iter().map(|(id, quote)| (id, Candle::of(quote, start))).collect()
     }
 
-    /// After the newest day, builds the candles of the recorded minutes. It also rebuilds coarse candles that the recorder built before
-    /// their finer candles were stored. In a new table, all such candles end after the start of the last part.
+    /// Once the newest day is stored, builds the candles of the recorded minutes, and rebuilds coarse candles that the recorder built
+    /// before their finer candles were stored. In a new table, these end after the start of the last `PART`; otherwise they can be from
+    /// the whole day. Does nothing after an older day.
     async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
         if day.end() < past.until {
             return Ok(());

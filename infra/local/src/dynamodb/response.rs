@@ -1,4 +1,4 @@
-//! Responses in `DynamoDB`'s format, and errors on demand.
+//! Responses in `DynamoDB`'s format, and its error responses, which a [`Fault`](super::Fault) can request.
 
 use bytes::Bytes;
 use http_body_util::Full;
