@@ -24,13 +24,13 @@ pub(crate) fn show_warnings() {
         .with_ansi(false)
         .with_writer(io::stderr);
     let rows = Targets::new().with_target("tables", Level::WARN);
-    // An error means that a subscriber already exists. It then shows the warnings.
+    // An error means that there already is a subscriber, which then shows the warnings.
     let _ = tracing_subscriber::registry().with(lines).with(rows).try_init();
 }
 
 /// Shows the progress of a command.
 pub(crate) struct Progress {
-    /// When a line was last shown.
+    /// When the latest line was shown, or when the command started.
     shown: Instant,
 }
 

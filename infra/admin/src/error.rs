@@ -74,7 +74,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::NoApiKey | Self::MalformedApiKey { .. } => ExitCode::from(INVALID_COMMAND_LINE),

@@ -13,7 +13,7 @@ const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 const MAX_LINE: u64 = 4 * 1024;
 const STANDARD_INPUT: &str = "standard input";
 
-/// Removes this white space around the text. Any other white space counts as part of the key, as in a request.
+/// Removes [`WHITE_SPACE`] around the text. Any other white space counts as part of the key, as in a request.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(WHITE_SPACE)
 }

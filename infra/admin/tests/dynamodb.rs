@@ -1,4 +1,4 @@
-//! The embedded `DynamoDB` of the local cloud, and the program that uses it.
+//! The embedded `DynamoDB` of the local cloud, and the program under test, which uses it.
 
 use std::fs;
 use std::io::Write as _;

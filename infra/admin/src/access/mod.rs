@@ -1,5 +1,5 @@
-//! Runs the commands `account` and `key`. They invoke the function for accounts and keys of a stack or of the local cloud. On a table
-//! without either, they run the same code in this process.
+//! Runs the commands `account` and `key`. In a stack or the local cloud, the commands invoke the function for accounts and keys. On a
+//! table alone, the commands run the code of this function in this process.
 
 pub(crate) mod options;
 pub(crate) mod view;
@@ -24,7 +24,7 @@ enum Target {
 /// The accounts and keys of a stack, of the local cloud or of a table.
 pub(crate) struct Accounts {
     target: Target,
-    /// The options that select the same accounts in another command.
+    /// The options to append to a command line in a message, so that it selects the same accounts.
     options: String,
 }
 
@@ -32,7 +32,7 @@ impl Accounts {
     /// Runs the command. Returns its result, and notes about everything else that it did.
     ///
     /// # Errors
-    /// If the command fails. Running it again does the rest.
+    /// If the command fails. If it failed halfway, running it again completes it.
     pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
         let (name, _) = command.subject();
         let response = match &self.target {
@@ -77,7 +77,8 @@ impl Accounts {
         format!("cargo admin {command}{}", self.options)
     }
 
-    /// Prints the notes of a command about the account. `without_gateway` is the consequence if API Gateway stays unchanged.
+    /// Prints the notes of a command about the account `name`. `without_gateway` is the text of the warning that the command did not reach
+    /// API Gateway.
     pub(crate) fn print(
         &self,
         name: &AccountName,
@@ -116,7 +117,7 @@ impl Accounts {
         self.command(&format!("key issue {name} --label {}", quoted(label)))
     }
 
-    /// Warns that API Gateway stays unchanged, unless the table is on this machine.
+    /// Warns that the command did not reach API Gateway, unless the table is on this machine.
     pub(crate) fn warn_without_gateway(&self, consequence: &str) -> Result<(), Error> {
         if matches!(self.target, Target::Table(_)) && !tables::is_on_this_machine()? {
             console::print(format_args!("warning: without --stack, {consequence}"));
@@ -135,7 +136,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A random id of a request, for which the function issues only one key, however often the request is sent.
+/// Returns a random request id. The function issues only one key per request id, even if the client repeats the request.
 fn random_id() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Error::Random)?;

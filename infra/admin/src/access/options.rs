@@ -14,7 +14,7 @@ use crate::stack::Stack;
 
 /// The environment variable with the endpoint of Lambda.
 const LAMBDA_ENDPOINT: &str = "AWS_ENDPOINT_URL_LAMBDA";
-/// The function in template.yaml, by which the local cloud knows it.
+/// The logical id of the function in template.yaml, which the local cloud accepts as its name.
 const LOGICAL_ID: &str = "AccountsFunction";
 
 /// Options that select the accounts, and the format of results.
@@ -36,7 +36,7 @@ impl AccessOptions {
         if self.json { Format::Json } else { Format::Text }
     }
 
-    /// The options that select the same accounts in another command.
+    /// The options to append to a command line in a message, so that it selects the same accounts.
     fn as_arguments(&self) -> String {
         match (&self.table, &self.stack) {
             (_, Some(stack)) => format!(" --stack {}", quoted(stack)),

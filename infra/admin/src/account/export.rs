@@ -1,4 +1,4 @@
-//! `account export`. Only its owner can read the file, which holds the hashes of keys and the end of each account's paid time.
+//! `account export`. The file holds the hashes of keys and the end of each account's paid time, so only the file's owner can read it.
 
 use std::path::Path;
 use std::process::ExitCode;

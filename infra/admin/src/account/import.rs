@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::output::{Format, write};
 use crate::row_file;
 
-/// How many keys one invocation adds to API Gateway. API Gateway allows a few requests per second, so this takes about 20 seconds.
+/// How many keys one invocation adds to API Gateway. API Gateway allows a few requests per second, so 25 keys take about 20 seconds.
 const PAGE: usize = 25;
 
 /// Imports the file, then adds its issued keys to API Gateway.

@@ -1,5 +1,5 @@
-//! The rows of accounts and keys in an exported file. An import removes nothing: an existing account stays unchanged, and the later
-//! of two states of a key wins.
+//! The rows of accounts and keys in an exported file. An import removes nothing: an existing account stays unchanged, and an existing key
+//! only changes from pending to issued to revoked.
 
 use accounts::command::Command;
 use accounts::{AccountRow, ExportedRows, Imported, KeyRow, Row, State};

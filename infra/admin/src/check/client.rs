@@ -1,5 +1,5 @@
-//! Sends requests to the deployment, and repeats them once after a 429. Without `--throttle`, a run sends fewer requests than the burst
-//! of the smallest tier.
+//! Sends requests to the deployment, and repeats a request once after a 429. Without `--throttle`, a run sends fewer requests than the
+//! burst of the smallest tier.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Client {
         }
     }
 
-    /// Sends the request, and repeats it once after a 429.
+    /// Sends the request, and repeats it once after a 429 whose `Retry-After` is at most [`MAX_RETRY_AFTER`].
     ///
     /// # Errors
     /// If there is no response.

@@ -1,5 +1,5 @@
 //! The promises of the API that only a deployment can break. Other tests cover the functions and the settings in the template
-//! without a deployment. These promises depend on AWS: which requests reach which function, who may send them, which errors
+//! without a deployment. The promises here depend on AWS: which requests reach which function, who may send them, which errors
 //! API Gateway generates, and how it changes headers and bodies.
 
 use common::auth::ApiKey;
@@ -162,7 +162,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Repeats the request until the response is a 429, and checks that response. The first response must not be a 429.
+    /// Repeats a request with an invalid parameter until the response is a 429, and checks the 429. The first response must be a 400.
     async fn exhaust(&self, target: &str, path: &str) -> Verdict {
         let request = |_| self.client.send_now(self.get(target, Some(&self.keys.good)));
         expect(&request(0).await?, 400)?;

@@ -1,5 +1,5 @@
-//! `check` sends a deployment the requests of its clients, and reports which promises of the API it keeps. It sees only
-//! responses, so it works with any base URL.
+//! `check` sends requests to a deployment as clients do, and reports which promises of the API the deployment keeps. The command sees
+//! only responses, so it works with every base URL of a deployment.
 
 mod client;
 mod contract;
@@ -71,10 +71,10 @@ async fn check(arguments: Arguments) -> Result<Report, Error> {
         let mut run = Run { client: &client, keys: &keys, document: &document, report: &mut report };
         run.check(&unknown, throttle).await;
     } else {
-        // The key must not reach another service.
+        // Another service must not receive the key.
         let mismatch = Mismatch::new("an OpenAPI document", served.summary());
         report.add("OpenAPI document is served", Err(mismatch));
-        report.skip("all other checks", "this is another service; --url must be the base URL of this one");
+        report.skip("all other checks", "another service responds; --url must be this service's base URL");
     }
     report.requests = client.requests.get();
     Ok(report)

@@ -21,7 +21,7 @@ impl LineCandle for Candle {
     }
 
     fn read(slot: Slot, text: &String) -> Option<Self> {
-        // The candle with more minutes replaces the other, so one with too many minutes would stay permanently.
+        // Of two candles of a slot, the table keeps the one with more minutes. A candle with too many minutes would stay permanently.
         let minutes = slot.interval.length.as_secs() / 60;
         let is_listed = |listed: Listed| {
             let average = listed.average();

@@ -37,7 +37,7 @@ impl LineCandle for Candle {
             whole_number(number).map_or_else(|_| number.to_string(), |count| count.to_string())
         };
         let candle = Self::of_text(slot, &numbers.iter().map(text).collect::<Vec<_>>().join(","))?;
-        // The candle with more samples replaces the other, so one with too many samples would stay permanently.
+        // Of two candles of a slot, the table keeps the one with more samples. A candle with too many samples would stay permanently.
         let minutes = candle.closed_at.get().abs_diff(slot.start.get()) / 60 + 1;
         (u64::from(candle.samples) <= minutes).then_some(candle)
     }

@@ -68,7 +68,7 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
         if last_updated < 0 {
             return Err(BadLine::new("last_updated: it must not be negative"));
         }
-        // Later rows could not replace the row until then.
+        // Until that time, no later row could replace this one.
         past("last_updated", UnixMilliseconds::new(last_updated).into(), now)?;
     }
     Ok(mayor)

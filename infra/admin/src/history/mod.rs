@@ -1,4 +1,4 @@
-//! `history import` and `history export`: operators import the past into a new deployment, move it from one deployment to
+//! `history import` and `history export`: operators import history into a new deployment, move history from one deployment to
 //! another, and back it up.
 
 mod auctions;
@@ -103,7 +103,7 @@ async fn run_with_kind(command: Command, mut kind: impl Kind) -> Result<ExitCode
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Opens the table of the stack, or else the table with this name, or else with the name in the environment.
+/// Opens the table of the stack, or else the table `name`, or else the table that the environment names.
 async fn open(name: Option<String>, stack: Option<&str>) -> Result<Table, Error> {
     let sdk = Box::pin(tables::from_profile()).await?;
     if let Some(stack) = stack {

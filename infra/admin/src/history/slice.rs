@@ -1,6 +1,7 @@
-//! Prices of the bazaar, and candles of auctions: one line per slot, with all products of that slot.
+//! Prices of the bazaar, and candles of auctions: one line per slot, with all products of that slot. A slot is one interval at one start
+//! time.
 //!
-//! The table keeps minutes for two days, and candles for longer. An import therefore also gathers minutes into candles; minutes older
+//! The table keeps minutes for two days, and candles for longer. An import therefore also gathers minutes into candles. Minutes older
 //! than two days become candles only. `record-candles` builds the coarser candles.
 
 use std::collections::BTreeMap;
@@ -33,8 +34,8 @@ const READ_AHEAD: usize = 4;
 /// The maximum number of products in a line: three times the number of items in auctions. With more products, rows could be too large for
 /// DynamoDB.
 const MAX_PRODUCTS: usize = 20_000;
-/// Minutes are not gathered into candles that expire sooner than this: after a long file, `record-candles` may need hours to build coarser
-/// candles from them.
+/// Minutes are not gathered into candles that expire sooner than this: after the import of a long file, `record-candles` may need hours to
+/// build coarser candles from those candles.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
 pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
@@ -169,7 +170,8 @@ pub(super) struct Slices<C: SeriesCandle> {
 struct Gathered<C: SeriesCandle> {
     slot: Slot,
     minutes: BTreeMap<UnixSeconds, Candles<C>>,
-    /// How many lines of older minutes are not counted yet: their result depends on whether the candles are new.
+    /// How many lines of minutes that are too old for the table are not counted yet. If the gathered candles are new, these lines count as
+    /// imported, otherwise as already there.
     waiting: u64,
 }
 
@@ -190,7 +192,7 @@ impl<C: LineCandle> Slices<C> {
         self.table.with_timeout(OPERATION_TIMEOUT)
     }
 
-    /// Stores and counts the candles of these lines, and notes that coarser candles must be built from them.
+    /// Stores the candles of `lines` lines, counts the lines, and notes that coarser candles must be built from these candles.
     async fn store_candles(
         &mut self,
         slot: Slot,
@@ -209,7 +211,8 @@ impl<C: LineCandle> Slices<C> {
         Ok(())
     }
 
-    /// Records the minute if it is kept, and gathers it. A recorded minute wins over a line, and the first line of a minute over later lines.
+    /// Gathers the minute, and records it if the table still keeps it (`is_kept`). A recorded minute wins over a line, and the first line of
+    /// a minute over later lines.
     async fn store_minute(
         &mut self,
         minute: Slot,
@@ -274,8 +277,8 @@ impl<C: LineCandle> Kind for Slices<C> {
         format!("{}, ", self.tally.text("too old"))
     }
 
-    /// Exports slots from coarse to fine. In the other order, `record-candles` could run during an import and build coarse candles from
-    /// only some of the finer ones. A slot with missing rows is skipped: it was changed by hand, or it has expired.
+    /// Exports slots from coarse to fine. If fine slots came first, `record-candles` could run during an import and build coarse candles
+    /// from only some of the finer ones. A slot with missing rows is skipped: it was changed by hand, or it has expired.
     async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
         let mut slots = Vec::new();
         for interval in C::intervals().rev() {

@@ -33,15 +33,15 @@ pub(crate) trait Kind {
     /// row is left out, returns the reason for operators, unless the summary says enough.
     async fn store(&mut self, row: Self::Record) -> Result<Option<String>, Error>;
 
-    /// Stores and counts the rows that still wait for later rows. It is called after the last line.
+    /// Stores and counts the rows that still wait for later rows. Called after the last line.
     async fn finish(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// The number of lines for each result, as text. The number of bad lines is appended to it.
+    /// The number of lines for each result, as text. The caller appends the number of bad lines.
     fn summary(&self) -> String;
 
-    /// Writes all rows, in the order of the file.
+    /// Writes all rows of the table to `writer`.
     async fn export(&mut self, writer: &mut Writer) -> Result<(), Error>;
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts lines that are now in the table. `is_new`: they were not there before.
+    /// Counts lines whose rows are now in the table. `is_new`: the rows were not in the table before.
     pub(crate) fn count(&mut self, lines: u64, is_new: bool) {
         *(if is_new { &mut self.imported } else { &mut self.already_there }) += lines;
     }
@@ -91,11 +91,11 @@ async fn import_lines<K: Kind>(kind: &mut K, reader: &mut Reader) -> Result<(), 
     kind.finish().await
 }
 
-/// Exports all rows. If `is_private`, only its owner can read the file.
+/// Exports all rows. If `is_private`, only the file's owner can read the file.
 ///
 /// # Errors
-/// If the table cannot be read, or the file cannot be written. A closed pipe is also an error, because part of a backup must not look like
-/// all of it. After an error, an existing file is unchanged, and no new file appears.
+/// If the table cannot be read, or the file cannot be written. A closed pipe is also an error, because part of a backup must not look
+/// complete. After an error, an existing file is unchanged, and no new file appears.
 pub(crate) async fn export(
     kind: &mut impl Kind,
     file: &Path,

@@ -20,14 +20,14 @@ const CHUNK: usize = 1024 * 1024;
 const MAX_BAD_LINES: u64 = 100;
 /// How many characters of a reason are printed.
 const MAX_REASON: usize = 600;
-/// Some editors write it before the first line.
+/// Some editors write this character before the first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The file of an import, or standard input.
 pub(super) struct Reader {
     name: String,
     input: BufReader<Box<dyn AsyncRead + Unpin>>,
-    /// The number of the last line, starting at 1.
+    /// The number of the latest line that was read, starting at 1.
     number: u64,
     pub(super) bad_lines: u64,
 }
@@ -49,7 +49,7 @@ impl Reader {
         Ok(Self { name, input, number: 0, bad_lines: 0 })
     }
 
-    /// Prints how many further bad lines there were, and returns the number of all bad lines.
+    /// Prints how many bad lines were not printed, and returns the number of all bad lines.
     pub(super) fn finish(self) -> u64 {
         if self.bad_lines > MAX_BAD_LINES {
             console::print(format_args!("… and {} more", self.bad_lines - MAX_BAD_LINES));
@@ -90,7 +90,7 @@ impl Reader {
         }
     }
 
-    /// Prints a message about the last line.
+    /// Prints a message about the latest line that was read.
     pub(super) fn print(&self, message: &str) {
         console::print(format_args!("{}:{}: {message}", self.name, self.number));
     }

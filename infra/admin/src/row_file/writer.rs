@@ -41,9 +41,9 @@ pub(crate) struct Exported {
 struct TemporaryFile {
     written: NamedTempFile,
     place: PathBuf,
-    /// Whether it may replace an existing file.
+    /// Whether the file may replace an existing file.
     replaces: bool,
-    /// The permissions that it gets at the end, if they must change.
+    /// The permissions to set when the file is complete: those of the file that it replaces.
     permissions: Option<Permissions>,
 }
 
@@ -84,10 +84,10 @@ impl TemporaryFile {
 }
 
 impl Writer {
-    /// Creates a temporary file for `file`. If `is_private`, only its owner can read the final file.
+    /// Creates a temporary file for `file`. If `is_private`, only the owner can read the final file.
     ///
     /// # Errors
-    /// If that fails, or if `file` exists and must not be replaced.
+    /// If the temporary file cannot be created, or if `file` exists and must not be replaced.
     pub(super) fn create(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
         let is_file = file.as_os_str() != STANDARD_STREAM;
         let name = if is_file { file.display().to_string() } else { "standard output".to_owned() };
@@ -123,7 +123,7 @@ impl Writer {
         self.exported.skipped += values;
     }
 
-    /// Writes the rest and renames the file.
+    /// Writes the buffered lines, and renames the file.
     pub(super) async fn finish(mut self) -> Result<Exported, Error> {
         let failed = |cause| Error::Write { name: self.name.clone(), cause };
         self.output.flush().await.map_err(failed)?;

@@ -54,7 +54,7 @@ fn every_reason_to_reject_a_key() {
 
 #[test]
 fn a_key_with_a_typo_is_explained_without_a_table() {
-    // Nothing listens there.
+    // Nothing listens on this port.
     let explain =
         |key: &str| run(&mut command("http://127.0.0.1:9", &["key", "explain", "-", "--json"]), key);
     for (key, reason) in [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::support::{Access, UNKNOWN_DIGEST, UNKNOWN_ID, UNKNOWN_KEY, run};
 use crate::dynamodb::{mode, path};
 
-/// With accounts and keys in every state.
+/// Starts a table with accounts and keys in every state.
 fn filled() -> Access {
     let access = Access::with_bots();
     let zoe = ["account", "set", "zoe+bots@example.com", "--status", "suspended"];
@@ -20,7 +20,7 @@ fn filled() -> Access {
     access
 }
 
-/// Returns the rows in order, without the time of their import.
+/// Returns the rows in order, without the time of their latest change, which an import sets.
 fn sorted(access: &Access) -> Vec<Value> {
     let mut rows = access.rows();
     rows.iter_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("changed_at")));
@@ -28,7 +28,7 @@ fn sorted(access: &Access) -> Vec<Value> {
     rows
 }
 
-/// Returns the lines of an export to standard output, which holds nothing else.
+/// Returns the lines of an export to standard output. Even with `--json`, standard output has nothing else.
 #[track_caller]
 fn export(access: &Access) -> Vec<String> {
     let outcome = access.succeed(&["account", "export", "-", "--json"]);
@@ -99,7 +99,7 @@ fn corrupt_rows_are_named_and_the_others_exported() {
     assert!(outcome.stderr.ends_with("exported accounts 2, keys 3; skipped 2\n"), "{}", outcome.stderr);
 }
 
-/// The line of [`UNKNOWN_KEY`].
+/// Returns the line of [`UNKNOWN_KEY`] in an exported file.
 fn key_line(state: &str) -> String {
     let revoked_at = if state == "revoked" { r#","revoked_at":"2025-10-09T08:53:20Z""# } else { "" };
     format!(

@@ -93,7 +93,7 @@ fn a_corrupt_row_is_an_error() {
 fn commands_warn_without_a_stack_unless_the_table_is_local() {
     let access = Access::with_bots();
     let (_, id) = access.issue("ci");
-    // This machine, with an address that does not count as local.
+    // An address of this machine that does not count as local.
     let elsewhere = access.endpoint.replace("127.0.0.1", "0.0.0.0");
     let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
     for (arguments, expected) in [

@@ -155,7 +155,7 @@ fn good_lines_are_imported_between_bad_ones_of_every_size() {
     let (messages, code) = dynamodb.import("events", "History", &lines);
     let expected = "-:3: longer than 16777216 bytes\n-:5: not UTF-8 text\n-:7: a line must be a JSON object";
     assert!(messages.starts_with(expected), "{messages}");
-    // The first hundred are printed.
+    // The first hundred bad lines are printed.
     assert_eq!((messages.lines().count(), code), (102, Some(1)));
     assert!(messages.ends_with(&("… and 23 more\n".to_owned() + &summary(3, 0, 0, 123))), "{messages}");
     assert_eq!(dynamodb.export("events", "History").0.lines().count(), 3);

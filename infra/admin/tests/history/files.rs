@@ -18,12 +18,12 @@ fn a_file_is_replaced_only_by_force_and_keeps_its_mode() {
     let export = |arguments: &[&str]| {
         let export = [&["export", "events", file.to_str().unwrap()], arguments].concat();
         let output = history(&dynamodb.endpoint, &export).output().unwrap();
-        // There is no other file beside it.
+        // No temporary file is left.
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
         (messages(&output), output.status.code(), fs::read_to_string(&file).unwrap())
     };
     assert_eq!(export(&[]), ("exported 4\n".to_owned(), Some(0), EVENTS.to_owned()));
-    // The umask decides the mode.
+    // The umask decides the mode of a new file.
     let usual = path("usual");
     fs::write(&usual, "").unwrap();
     assert_eq!(mode(&file), mode(&usual));
@@ -45,7 +45,7 @@ fn an_interrupted_export_leaves_nothing_behind_and_is_private_meanwhile() {
     fs::set_permissions(&existing, Permissions::from_mode(0o600)).unwrap();
     let mut export = history(&endpoint, &["export", "events", existing.to_str().unwrap(), "--force"]);
     let child = export.stderr(Stdio::piped()).spawn().unwrap();
-    // The command has sent a request, and listens for signals.
+    // A connection means that the command has sent a request, and listens for signals.
     let (_connection, _) = listener.accept().unwrap();
     let files = || fs::read_dir(existing.parent().unwrap()).unwrap().map(Result::unwrap);
     assert!(files().all(|file| mode(&file.path()) == 0o600) && files().count() == 2);

@@ -16,7 +16,7 @@ use crate::dynamodb::{DynamoDb, command, fed};
 type Dump = BTreeMap<(String, String), Value>;
 
 impl DynamoDb {
-    /// With an empty table `History`.
+    /// Starts with an empty table `History`.
     fn start() -> Self {
         let started = Self::serve();
         started.create("History");

@@ -1,4 +1,4 @@
-//! An export has all rows of the table, its import gives the same table, and an import can be interrupted anywhere.
+//! An export has all rows of the table, the import of this export gives the same table, and an import can be interrupted anywhere.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -14,8 +14,8 @@ const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("5m", 5, Some(30)),
 ];
 
-/// Imports the lines in reverse order. Their export must return the same lines. Importing those into an empty table must give the same
-/// rows, also after an interruption. A second import must change nothing.
+/// Imports the lines in reverse order. An export must then return the same lines. The import of the exported lines into an empty table
+/// must give the same rows, also after an interruption. A second import must change nothing.
 #[track_caller]
 fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &[String]) -> Dump {
     let import = |table: &str, lines: &[String]| dynamodb.import(kind, table, lines.concat().as_bytes());
@@ -227,13 +227,13 @@ fn incomplete_prices_are_not_exported_and_the_same_import_completes_them() {
         let delete = |(partition, sort): &(String, String)| {
             dynamodb.delete_row("History", &json!({"pk": {"S": partition}, "sk": {"S": sort}}));
         };
-        // The marker is written last.
+        // As after an interrupted import: half of the slot's rows are missing, and so is its marker, which is written last.
         rows[..=rows.len() / 2].iter().copied().for_each(delete);
         let others = [&lines[..position], &lines[position + 1..]].concat().concat();
         assert_eq!(dynamodb.export("bazaar", "History").0, others);
         assert_imported(&dynamodb, "bazaar", &lines.concat(), [1, lines.len() - 1, 0]);
         assert!(dynamodb.dump("History") == dump);
-        // Rows that are lost later are reported.
+        // A slot that loses a row after it was complete is reported.
         delete(rows[1]);
         let (exported, messages, code) = dynamodb.export("bazaar", "History");
         assert!(messages.contains(" is incomplete in the table and is skipped\n"), "{messages}");

@@ -39,7 +39,7 @@ impl Outcome {
 }
 
 impl Access {
-    /// With an empty table. `the_table_is_that_of_the_template` compares its schema with template.yaml.
+    /// Starts with an empty table. `the_table_is_that_of_the_template` compares the table's schema with template.yaml.
     pub(crate) fn start() -> Self {
         let dynamodb = DynamoDb::serve();
         dynamodb.create_table(json!({
@@ -63,7 +63,7 @@ impl Access {
         Self { dynamodb, endpoint }
     }
 
-    /// With the paying account `bots`.
+    /// Starts with the paying account `bots`.
     pub(crate) fn with_bots() -> Self {
         let access = Self::start();
         access.succeed(&["account", "set", "bots", "--tier", "starter", "--paid-until", "2200-01-01"]);
