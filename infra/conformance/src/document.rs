@@ -10,12 +10,12 @@ const VIOLATIONS: usize = 3;
 
 pub struct Document {
     value: Value,
-    /// The document's components with closed schemas.
+    /// The document's components with closed schemas ([`close`]).
     closed_components: Value,
 }
 
 impl Document {
-    /// The document in `value`. Missing parts match nothing.
+    /// The document in `value`. Parts that are missing in `value` count as empty.
     #[must_use]
     pub fn new(value: Value) -> Self {
         let mut closed_components = value.get("components").cloned().unwrap_or_default();

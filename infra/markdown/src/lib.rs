@@ -5,7 +5,7 @@ use std::path::Path;
 /// Writes `content` into the page at `path`: between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 ///
 /// # Errors
-/// If the page cannot be read or written, or has no such part. The error is a sentence.
+/// If the page cannot be read or written, or has no such comments. The error is a sentence.
 pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
     let page =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -14,7 +14,7 @@ pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
     std::fs::write(path, replaced).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// Returns the page with `content` between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if it has no such part.
+/// Returns the page with `content` between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if it has no such comments.
 #[must_use]
 pub fn replace(page: &str, name: &str, content: &str) -> Option<String> {
     let begin = format!("<!-- {name}: begin -->\n");

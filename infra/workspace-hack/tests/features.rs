@@ -11,7 +11,7 @@ use serde_json::Value;
 /// have two.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// Lines that name the packages of the workspace itself; they hold a path.
+/// A text in the lines of the workspace's own packages: the start of the package's path.
 const OWN_PACKAGE: &str = "(/";
 
 fn cargo(arguments: &[&str]) -> String {
