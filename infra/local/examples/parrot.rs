@@ -1,5 +1,5 @@
-//! A function for tests, which follows the command in its event. As a proxy integration, it returns the event in its
-//! response. As an authorizer, it takes the tier from the key: `pro-…` is a key of the tier pro.
+//! A function for tests, which follows the command in its event. Without a command, it returns the event in a proxy response.
+//! As an authorizer, it takes the tier from the key: `pro-…` is a key of the tier pro.
 #![expect(clippy::print_stderr, reason = "a function logs to standard error")]
 
 use std::collections::HashMap;

@@ -35,7 +35,7 @@ const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
 const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
 /// The variable with the SDKs' endpoint of `DynamoDB`.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-/// The same for Lambda.
+/// The variable with the SDKs' endpoint of Lambda.
 const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
 /// The variables with the place of the public files, and with their address.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
@@ -262,7 +262,7 @@ fn open_files(options: &Options) -> Result<Option<Arc<PublicFiles>>, Error> {
         .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))
 }
 
-/// Starts to generate the past of a simulated game, if the template has a table for it. Also returns the signals for the first events of
+/// Starts to generate the past of a simulated game, if the template has the table `History`. Also returns the signals for the first events of
 /// schedules.
 fn start_backfill(
     options: &Options,
@@ -327,7 +327,7 @@ async fn find_programs(options: &Options, template: &Template) -> Result<BTreeMa
             (build::build(workspace, profile, packages).await?, hint)
         }
         Binaries::Folder(folder) => {
-            // A process starts in the folder of its program.
+            // A function starts in the folder of its program, where a relative path would not be found.
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
             let names =
                 functions.clone().map(|function| (function.binary.clone(), folder.join(&function.binary)));

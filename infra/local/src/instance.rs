@@ -99,7 +99,7 @@ impl Instance {
     /// Invokes the function and returns its response to the event.
     ///
     /// # Errors
-    /// When the function does not respond. With `EndedIdle`, it has not seen the event.
+    /// When the function does not respond. With `EndedIdle`, the function has not seen the event.
     pub(crate) async fn invoke(
         &mut self,
         request_id: &str,
@@ -152,7 +152,7 @@ async fn reap(mut child: Child, killed: oneshot::Receiver<()>, ended: watch::Sen
     let status = tokio::select! {
         status = child.wait() => status,
         _ = killed => {
-            // It fails if the process has already ended.
+            // An error means that the process has already ended.
             let _ = child.start_kill();
             child.wait().await
         }

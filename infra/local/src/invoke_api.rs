@@ -1,5 +1,5 @@
-//! Lambda's Invoke API. It invokes functions without the gateway: with the AWS CLI and SDKs, or `curl -d @event.json`, as
-//! with `sam local start-lambda` and `cargo lambda watch`.
+//! Lambda's Invoke API. It invokes functions without the gateway. Clients are the AWS CLI and SDKs, or `curl -d @event.json`, as for
+//! `sam local start-lambda` and `cargo lambda watch`.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Res
             let message = format!("the payload must be smaller than {MAX_PAYLOAD_BYTES} bytes");
             return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLargeException", &message);
         }
-        // An empty text is refused below as invalid JSON.
+        // An empty payload is refused below as invalid JSON.
         Body::Incomplete => Bytes::new(),
     };
     if let Err(reason) = serde_json::from_slice::<IgnoredAny>(&payload) {

@@ -77,7 +77,7 @@ struct Arguments {
     concurrency: NonZeroU16,
 }
 
-/// A base URL without a trailing slash. The error does not repeat it: it may contain a key.
+/// Parses a base URL, and removes trailing slashes. The error does not repeat the URL, which may contain a key.
 fn base_url(text: &str) -> Result<String, String> {
     let url = text.parse::<Uri>().ok().filter(|url| {
         matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
@@ -146,7 +146,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     let options = arguments.options()?;
     let cloud = tokio::select! {
         started = Cloud::start(options) => started.map_err(|error| error.to_string())?,
-        // Dropping the start also ends a running cargo.
+        // Dropping the future of `Cloud::start` also ends a running cargo.
         interrupted = interruption() => return interrupted,
     };
     print_greeting(&cloud);
@@ -204,7 +204,7 @@ fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
     let query = query.replace("YESTERDAY", &yesterday());
     let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
-    // Only the pages know the addresses of their files.
+    // The other parameters are parts of the addresses of a page's files, which only the page knows.
     if path.contains('{') {
         return "-".to_owned();
     }

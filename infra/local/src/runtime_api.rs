@@ -42,7 +42,7 @@ struct Shared {
     function_arn: String,
     events: tokio::sync::Mutex<mpsc::Receiver<Offer>>,
     pending: Mutex<Option<(String, oneshot::Sender<Outcome>)>>,
-    /// The result of the start: success at the first poll, or the function's error. `None` before both.
+    /// The result of the start: success at the first poll, or the function's error. `None` until the first of the two.
     start: watch::Sender<Option<Result<(), Bytes>>>,
 }
 
@@ -114,7 +114,7 @@ impl RuntimeApi {
 /// Listens on a random loopback address, or on `127.0.0.1` if the system has no other, as on macOS.
 async fn listen() -> io::Result<TcpListener> {
     let [second, third, fourth, ..] = Uuid::new_v4().into_bytes();
-    // Neither the network nor its broadcast address.
+    // Excludes the addresses of the network (127.0.0.0) and of its broadcast (127.255.255.255).
     let random = Ipv4Addr::new(127, second, third, fourth.clamp(1, 254));
     match TcpListener::bind((random, 0)).await {
         Ok(listener) => Ok(listener),
@@ -184,7 +184,7 @@ fn settle(shared: &Shared, request_id: &str, outcome: Outcome) -> Response<Full<
     let mut pending = shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
     match pending.take_if(|(pending_id, _)| pending_id == request_id) {
         Some((_, sender)) => {
-            // It fails if the invocation has timed out.
+            // An error means that the invocation has timed out.
             let _ = sender.send(outcome);
             status_response(StatusCode::ACCEPTED, "")
         }

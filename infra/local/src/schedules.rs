@@ -67,7 +67,7 @@ pub(crate) fn start(
                 pool: Arc::clone(pool),
                 clock: clock.clone(),
             };
-            // Read before the task first runs, so that no event after this point is missed.
+            // The clock is read before the task first runs, so that no event after this point is missed.
             let now_ms = clock.now_ms();
             let last_ms = scheduled.latest_due_ms(now_ms);
             let scheduled = Arc::new(scheduled);
@@ -83,7 +83,8 @@ pub(crate) fn start(
                     let now_ms = scheduled.clock.now_ms();
                     Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
                 }
-                // Starts only now, so that two events do not double the load on the provider. The next event is late, but in its minute.
+                // The schedule starts only now, so that two concurrent events do not double the load on the provider. An event that became
+                // due in the meantime is sent late.
                 scheduled.run(last_ms).await;
             });
         }

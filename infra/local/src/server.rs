@@ -57,7 +57,7 @@ impl Server {
                     tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
                     continue;
                 };
-                // Otherwise the kernel may delay a small response by 40 ms. This fails only on a closed socket.
+                // Without this option, the kernel may delay a small response by 40 ms. Setting it fails only on a closed socket.
                 if stream.set_nodelay(true).is_err() {
                     continue;
                 }
@@ -73,7 +73,7 @@ impl Server {
                     }
                 });
                 connections.spawn(async move {
-                    // It fails if the client disconnects or does not speak HTTP; hyper has responded already.
+                    // An error means that the client disconnected, or sent no HTTP and got hyper's response.
                     let _ = http1::Builder::new()
                         .half_close(half_close)
                         .serve_connection(TokioIo::new(stream), service)

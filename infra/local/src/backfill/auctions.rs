@@ -1,5 +1,5 @@
-//! The past of auctions: candles, and the texts from which averages are built. The past has the items that are on sale now. Their prices
-//! follow trends that end at the current prices, and past sales are drawn from the current auctions.
+//! The past of auctions: candles, and the texts of each hour (`tables`: `HourTexts`), from which averages are built. The past has the items
+//! that are on sale now. Their prices follow trends that end at the current prices, and past sales are drawn from the current auctions.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -34,7 +34,7 @@ pub(super) struct Auctions {
 /// The auctions that are on sale now.
 struct Market {
     items: BTreeMap<AuctionItemId, Offered>,
-    /// The auctions as if they were sold now.
+    /// The auctions as sales at their current prices.
     sales: Vec<Sale>,
 }
 
@@ -42,7 +42,7 @@ struct Market {
 struct Offered {
     trend: Trend,
     lowest: Coins,
-    /// The number of auctions.
+    /// The number of auctions of the item.
     listings: u32,
 }
 
@@ -146,7 +146,7 @@ impl Game for Auctions {
         self.market().items.iter().filter_map(candle).collect()
     }
 
-    /// Stores the texts of an hour, from which averages are built, before its candles.
+    /// Stores the candles of a slot. If the slot is an hour in the longest window of averages, stores the texts of the hour first.
     async fn store(past: &Past<Self>, slot: Slot, candles: &Candles) -> Result<(), Error> {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
             let sales: Vec<_> = past.game.sales(hour_of(slot.start)).collect();
@@ -158,7 +158,7 @@ impl Game for Auctions {
         store(past.session(), slot, candles).await.map(drop)
     }
 
-    /// Builds the averages when their windows are complete.
+    /// Builds the averages after the oldest day of the longest window, because all hours of the window are stored then.
     async fn complete(past: &Past<Self>, day: Slot, _: bool) -> Result<(), Error> {
         if day.start == averaged_from(past).rounded_down(DAY) {
             build_averages(past.session(), past.until).await?;

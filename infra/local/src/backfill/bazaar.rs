@@ -11,7 +11,7 @@ use tables::series::{Interval, Slot, build, build_again, is_due};
 
 use super::past::{Game, PART, Past, every};
 
-/// How often candles are built at most, and the pause between two attempts.
+/// The maximum number of attempts to build the candles, and the pause between two attempts.
 const MOST_RUNS: u32 = 100;
 const BETWEEN_RUNS: Duration = Duration::from_millis(100);
 
@@ -40,7 +40,7 @@ impl Bazaar {
 impl Game for Bazaar {
     type Candle = Candle;
 
-    /// A slot has 449 rows, so fine intervals have few days.
+    /// A slot takes up to 449 rows, one per shard, so fine intervals have few days.
     fn days(interval: &Interval, days: u16) -> u16 {
         match interval.name {
             "5m" => days.min(2),
@@ -58,9 +58,9 @@ impl Game for Bazaar {
         self.quotes_at(start).into_iter().map(|(id, quote)| (id, Candle::of(quote, start))).collect()
     }
 
-    /// Once the newest day is stored, builds the candles of the recorded minutes, and rebuilds coarse candles that the recorder built
-    /// before their finer candles were stored. In a new table, these end after the start of the last `PART`; otherwise they can be from
-    /// the whole day. Does nothing after an older day.
+    /// Once the newest day is stored, builds the candles of the recorded minutes, and rebuilds coarse candles that `record-candles` built
+    /// before their finer candles were stored. In a new table, such coarse candles end after the start of the last `PART`; otherwise they
+    /// can be from the whole day. Does nothing after an older day.
     async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
         if day.end() < past.until {
             return Ok(());
@@ -71,7 +71,7 @@ impl Game for Bazaar {
             if build::<Candle>(past.session(), past.now).await?.is_done {
                 break;
             }
-            // The recorder may be building candles at the same time.
+            // `record-candles` may be building candles at the same time.
             tokio::time::sleep(BETWEEN_RUNS).await;
         }
         Ok(())

@@ -21,7 +21,7 @@ use self::past::Past;
 use self::progress::Progress;
 use crate::logs::Logs;
 
-/// The logical id of the table of histories.
+/// The logical id of the table with the history.
 pub(crate) const TABLE: &str = "History";
 
 pub(crate) struct Plan {
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) logs: Logs,
     /// Becomes true when the minutes for the first candle are stored.
     pub(crate) newest_minutes: watch::Sender<bool>,
-    /// Closed when the first current minute is recorded. The rest of the past waits for this, so as not to slow the recording down.
+    /// Closed when the first current minute is recorded. Older parts of the past wait for this, so as not to slow the recording down.
     pub(crate) minutes_recorded: mpsc::Receiver<()>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn run(plan: Plan) {
 
     let mut parts = JoinSet::new();
     parts.spawn(async move {
-        // The minutes of the shortest range.
+        // The minutes in the shortest range of the bazaar history.
         let hour_ago = SERIES.finest.slot(now.minus(Duration::from_mins(59)));
         bazaar.store_minutes(hour_ago, bazaar.until).await;
         bazaar.store_candles(progress::BAZAAR).await;

@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use super::progress::Progress;
 
 pub(super) const DAY: Duration = Duration::from_hours(24);
-/// The candles of each interval begin at a multiple of this, so that every coarse candle has all its finer candles.
+/// The past of each interval begins at a multiple of this, so that every coarse candle has all its finer candles.
 pub(super) const PART: Duration = Duration::from_hours(3);
 /// The timeout of each request to the table.
 pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
@@ -29,7 +29,7 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
     /// Returns the length of the parts from which a slot is computed if the past has no finer candles for it.
     fn part_length(finer: Option<&Interval>) -> Duration;
 
-    /// Computes the candles of such a part.
+    /// Computes the candles of the part that begins at `start` and has this length.
     fn part(&self, start: UnixSeconds, length: Duration) -> Candles<Self::Candle>;
 
     /// Stores the candles of a slot.
@@ -56,7 +56,7 @@ pub(super) struct Past<G> {
     pub(super) now: UnixSeconds,
 }
 
-/// The slots that were in the table before.
+/// The slots that were in the table before the past was generated.
 type Known = HashSet<(&'static str, UnixSeconds)>;
 
 type Filling<'a, G> = Pin<Box<dyn Future<Output = Candles<<G as Game>::Candle>> + Send + 'a>>;
@@ -68,7 +68,7 @@ impl<G: Game> Past<G> {
         self.table.with_timeout(TIMEOUT)
     }
 
-    /// Keeps the recorder from building candles of the past.
+    /// Keeps `record-candles` from building candles of the past.
     pub(super) async fn begin(&self) {
         let begin = || begin_at(self.session(), G::Candle::SERIES, self.until);
         self.progress.retry("the beginning of candles", begin).await;
@@ -138,7 +138,7 @@ impl<G: Game> Past<G> {
     }
 }
 
-/// Adds the candles of a later time.
+/// Adds the candles of a later time to `whole`.
 fn append<C: SeriesCandle>(whole: &mut Candles<C>, later: Candles<C>) {
     for (id, later) in later {
         match whole.get_mut(&id) {

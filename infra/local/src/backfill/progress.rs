@@ -29,7 +29,7 @@ impl Progress {
         let missing = vec![NEWEST_MINUTES, BAZAAR, AUCTIONS, EVENTS];
         let failed = AtomicU64::new(0);
         let progress = Self { missing: Mutex::new(missing), failed, begun: Instant::now(), logs };
-        // Nothing is complete yet.
+        // Logs all parts, because none is complete yet.
         progress.complete("");
         progress
     }

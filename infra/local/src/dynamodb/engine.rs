@@ -63,7 +63,7 @@ impl Engine {
         let mut request =
             Request::builder().method(parts.method.clone()).uri(format!("http://{}{path}", self.address));
         for (name, value) in &parts.headers {
-            // These describe how the original body was sent.
+            // These headers describe how the original body was sent.
             if ![CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) {
                 request = request.header(name, value);
             }

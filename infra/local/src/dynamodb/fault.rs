@@ -24,7 +24,7 @@ pub struct Fault {
     pub(super) close: bool,
     pub(super) refusal: Option<Refusal>,
     processed: Option<usize>,
-    /// An empty list means all operations.
+    /// An empty list means all operations; with `processed`, all batch operations.
     operations: Vec<String>,
     after: u64,
     times: Option<u64>,
@@ -74,7 +74,7 @@ impl Fault {
         Self { close: true, ..Self::default() }
     }
 
-    /// Limits the fault to this operation, and to others added this way.
+    /// Limits the fault to this operation. Repeated calls add further operations.
     #[must_use]
     pub fn on(mut self, operation: impl Into<String>) -> Self {
         self.operations.push(operation.into());

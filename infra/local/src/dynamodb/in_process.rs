@@ -20,7 +20,7 @@ use super::engine::Engine;
 use super::{batch, operation};
 use crate::arn::REGION;
 
-/// The SDK requires an endpoint. It is not used.
+/// The SDK requires an endpoint, but [`Connector`] does not use it.
 const ENDPOINT: &str = "http://localhost";
 
 pub(super) fn sdk(engine: Arc<Engine>, database: Database) -> SdkConfig {

@@ -42,9 +42,9 @@ use crate::template::Table;
 const MAX_REQUEST_BYTES: usize = 16 * 1024 * 1024;
 /// The file with the database in the folder of `--data`.
 const FILE: &str = "dynamodb.sqlite";
-/// The file in this folder that a running cloud locks.
+/// The file in the folder of `--data` that a running cloud locks.
 const LOCK_FILE: &str = "lock";
-/// Expired items are first deleted this long after the start, then at this interval. With a million rows, a deletion takes
+/// Expired items are first deleted `FIRST_EXPIRY` after the start, then every `EXPIRY_INTERVAL`. With a million rows, a deletion takes
 /// half a minute of processor time. On AWS, expired items can stay for days.
 const FIRST_EXPIRY: Duration = Duration::from_mins(10);
 const EXPIRY_INTERVAL: Duration = Duration::from_hours(6);
@@ -125,7 +125,7 @@ impl DynamoDb {
         in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
     }
 
-    /// Applies `fault` to matching requests from now on. If several faults match, the earliest applies.
+    /// Applies `fault` to matching requests from now on. If several faults match, the one that was set first applies.
     pub fn set_fault(&self, fault: Fault) {
         self.shared.faults.add(fault);
     }
@@ -209,7 +209,7 @@ fn open(folder: &Path) -> Result<Database, String> {
     let path = folder.join(FILE);
     let file = path.to_str().ok_or("its name is not UTF-8")?;
     let database = Database::new(file).map_err(|error| error.to_string())?;
-    // Otherwise each row waits for the disk. A development tool need not survive a power failure.
+    // Without bulk loading, each row waits for the disk. A development tool need not survive a power failure.
     database.enable_bulk_loading().map_err(|error| error.to_string())?;
     Ok(database)
 }

@@ -95,12 +95,12 @@ impl Authorizers {
 }
 
 impl Identity {
-    /// Removes the identity from the text: a failing function may repeat it.
+    /// Removes the identity from the error of a function, which may repeat it.
     fn redacted_from(&self, text: &str) -> String {
         let mut redacted = text.to_owned();
         for value in &self.values {
             let value = String::from_utf8_lossy(value);
-            // The function's error is JSON.
+            // The function's error is JSON, so the value may be escaped in it.
             let quoted = Value::from(value.as_ref()).to_string();
             let escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             for secret in [escaped.unwrap_or_default(), value.as_ref()] {

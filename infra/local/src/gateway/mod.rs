@@ -1,5 +1,5 @@
-//! API Gateway: finds the route of an HTTP request, and passes it on in AWS's order to the authorizer, the usage plan, the
-//! cache and the function.
+//! API Gateway: finds the route of an HTTP request, and passes the request on in AWS's order to the authorizer, the usage plan,
+//! the cache and the function.
 
 mod authorization;
 mod authorizer;
@@ -104,7 +104,7 @@ impl Gateway {
                 self.respond(&request).await
             }
             Body::TooLarge => self.refusal(GatewayError::RequestTooLarge),
-            // If the client is gone, this is for the access log only.
+            // If the client is gone, only the access log gets this response.
             Body::Incomplete => self.refusal(GatewayError::BadRequestBody),
         };
         let minimum = self.api.minimum_compression_size;

@@ -14,7 +14,7 @@ use crate::arn::{ACCOUNT_ID, REGION};
 use crate::template::Route;
 
 pub(super) const API_ID: &str = "localcloud";
-/// The gateway's limit for an integration, and for an authorizer.
+/// The gateway's time limit for an integration, and for an authorizer.
 pub(super) const INTEGRATION_TIMEOUT: Duration = Duration::from_secs(29);
 
 /// A request, with the facts that the gateway knows before routing.
@@ -37,7 +37,7 @@ impl GatewayRequest<'_> {
         self.parts.method.as_str()
     }
 
-    /// The name of the requested method in policies. It contains the path as it was sent.
+    /// The ARN of the requested method, for policies. It contains the path as the client sent it.
     pub(super) fn method_arn(&self) -> String {
         let path = self.path().strip_prefix('/').unwrap_or(self.path());
         format!("arn:aws:execute-api:{REGION}:{ACCOUNT_ID}:{API_ID}/{}/{}/{path}", self.stage, self.method())
@@ -53,7 +53,7 @@ pub(super) struct MatchedRequest<'request> {
     pub(super) query: BTreeMap<String, Vec<String>>,
 }
 
-/// The parameters of a query string. API Gateway also splits it at a raw `;`.
+/// The parameters of a query string. Like API Gateway, also splits the query string at a raw `;`.
 pub(super) fn parse_query(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut query = BTreeMap::<String, Vec<String>>::new();
     let pairs = text.split(';').flat_map(|part| form_urlencoded::parse(part.as_bytes()));

@@ -1,5 +1,5 @@
-//! The stage's cache. It replays a function's response, byte for byte, to every request with the same key. The key is the
-//! method, the route and the parameters that the template declares. Neither the caller nor `Cache-Control` matters.
+//! The stage's cache. It replays a function's response, byte for byte, to every request with the same cache key: the method, the
+//! route and the parameters that the template declares. Neither the caller nor `Cache-Control` matters.
 
 use bytes::Bytes;
 use hyper::Response;

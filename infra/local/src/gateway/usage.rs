@@ -21,7 +21,7 @@ const KEY_CHARACTERS: RangeInclusive<usize> = 20..=128;
 const TIER: &str = "tier";
 /// The longest time until a bucket gets its next request: 31 years, so that no sum overflows.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1_000_000_000);
-/// When the clock is set back by more than this, all buckets start again.
+/// When the clock is set back by more than this, all buckets and quotas start again.
 const MAX_CLOCK_SKEW_MS: i64 = 1_000;
 
 pub(super) struct Usage {
@@ -53,7 +53,7 @@ impl Usage {
     /// Counts the request, and returns the caller's key.
     ///
     /// # Errors
-    /// `InvalidApiKey` when the key belongs to no plan, `Throttled` when its rate is used up, `QuotaExceeded` when its quota is.
+    /// `InvalidApiKey` when the key belongs to no plan, `Throttled` when its bucket is empty, `QuotaExceeded` when its quota is used up.
     pub(super) fn admit<'caller>(
         &self,
         authorization: Option<&'caller Authorization>,

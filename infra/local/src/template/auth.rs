@@ -14,7 +14,7 @@ use crate::error::Error;
 /// The default and the limit of SAM and API Gateway.
 const DEFAULT_REAUTHORIZE_EVERY_S: u64 = 300;
 const MAX_REAUTHORIZE_EVERY_S: u64 = 3_600;
-/// The name in an event that requires no authorizer.
+/// The name in place of an authorizer's, if an event requires no authorizer.
 const NO_AUTHORIZER: &str = "NONE";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Authorizer {
     pub function: String,
     /// The header with the caller's identity. Without it, a request is refused and the function is not invoked.
     pub identity_header: String,
-    /// How long its response is cached, for the whole stage.
+    /// How long the function's response is cached, for the whole stage.
     pub reauthorize_every: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Auth {
     /// Returns the authorizer of the event's route, and whether the route requires a key.
     ///
     /// # Errors
-    /// When there is no such authorizer, or the key cannot come from it.
+    /// When there is no such authorizer, or a required key cannot come from the authorizer.
     pub(super) fn of_event(&self, event: &Section<'_>) -> Result<(Option<String>, bool), Error> {
         let own = event.section("Auth")?;
         own.only(&["Authorizer", "ApiKeyRequired"])?;

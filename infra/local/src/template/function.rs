@@ -11,7 +11,7 @@ use crate::error::Error;
 
 pub(super) const TYPE: &str = "AWS::Serverless::Function";
 
-/// Lambda's default, and its limit.
+/// Lambda's defaults, and its limit for timeouts.
 const DEFAULT_TIMEOUT_S: u64 = 3;
 const MAX_TIMEOUT_S: u64 = 900;
 const DEFAULT_MEMORY_MB: u64 = 128;

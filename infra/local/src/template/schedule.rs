@@ -13,14 +13,14 @@ const DEFAULT_MAX_RETRIES: u64 = 2;
 /// A `ScheduleV2` event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// Its name among the function's events.
+    /// The schedule's name among the function's events.
     pub name: String,
     /// The time between two events.
     pub period: Duration,
     /// How long after each multiple of the period since 1970 an event is due; `None` for a rate, which counts from the creation of the
     /// schedule.
     pub offset: Option<Duration>,
-    /// `Input`: the event. `<aws.scheduler.scheduled-time>` in it stands for its due time.
+    /// `Input`: the event, in which `<aws.scheduler.scheduled-time>` stands for the due time.
     pub input: String,
     /// `MaximumEventAgeInSeconds`: the age at which a failed event is given up.
     pub max_age: Duration,

@@ -1,4 +1,5 @@
-//! A mapping in the template. It is evaluated where possible: entries that are never read may use expressions that only AWS can evaluate.
+//! A mapping in the template. Its entries are evaluated where possible: entries that are never read may use expressions that only AWS can
+//! evaluate.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

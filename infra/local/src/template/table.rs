@@ -14,7 +14,7 @@ pub struct Table {
     pub logical_id: String,
     /// `TableName`, or the logical id.
     pub name: String,
-    /// The request that creates it.
+    /// The request that creates the table.
     pub definition: Value,
     /// The attribute with an item's time of expiry, if items expire.
     pub time_to_live: Option<String>,

@@ -17,11 +17,11 @@ const TAG: &str = "tier";
 pub struct UsagePlan {
     pub logical_id: String,
     pub tier: String,
-    /// The rate of each of its keys, if it is limited.
+    /// The rate limits for each key, if there are any.
     pub throttle: Option<Throttle>,
-    /// The rate of each of its keys for single methods, as in `/v1/mayor/GET`. It replaces `throttle` there.
+    /// The rate limits for each key and single methods, such as `/v1/mayor/GET`. They replace `throttle` for these methods.
     pub method_throttles: BTreeMap<String, Throttle>,
-    /// The requests of each of its keys in a calendar month (UTC), if they are limited.
+    /// The maximum number of requests of each key in a calendar month (UTC), if there is one.
     pub monthly_quota: Option<u64>,
 }
 

@@ -38,7 +38,7 @@ fn command(test: &str, options: &[&str]) -> Command {
 }
 
 async fn get(url: &str, target: &str) -> u16 {
-    // For the parrot as authorizer, this is a key of the tier pro.
+    // The parrot, as authorizer, accepts `pro-1` as a key of the tier pro.
     let headers = "host: here\r\nconnection: close\r\nx-api-key: pro-1\r\n";
     send(url, format!("GET {target} HTTP/1.1\r\n{headers}\r\n").as_bytes()).await.status
 }

@@ -174,7 +174,7 @@ async fn a_response_is_compressed_on_request_and_cached_uncompressed() {
     assert!(bodies.windows(2).all(|two| two[0] == two[1]), "the bodies differ");
     let event: Value = serde_json::from_str(&bodies[0]).unwrap();
     assert_eq!(event["headers"]["accept-encoding"], "gzip");
-    // This response is too small.
+    // This response is too small to be compressed.
     let headers = [("accept-encoding", "gzip")];
     let refused = request(&cloud, "GET /v1/kept", &headers).await;
     assert!(!refused.head.contains("content-encoding"), "{}", refused.head);

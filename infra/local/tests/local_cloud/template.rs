@@ -185,7 +185,7 @@ fn an_invalid_parameter_is_refused_with_what_is_allowed() {
     }
 }
 
-/// Panics unless the template with each change is refused with the place.
+/// Panics unless each change makes the template invalid, and the error names the place.
 #[track_caller]
 fn expect_refused(changes: &[(&str, &str, &str)]) {
     for (right, wrong, place) in changes {

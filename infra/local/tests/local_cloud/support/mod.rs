@@ -16,7 +16,7 @@ fn examples() -> PathBuf {
     test.parent().unwrap().with_file_name("examples")
 }
 
-/// Options for a cloud with this template. Each test writes a separate file.
+/// Options for a cloud with this template, which is written to a file named after the test.
 pub(crate) fn options(test: &str, template: &str) -> Options {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}.yaml"));
     std::fs::write(&path, template).unwrap();
