@@ -16,7 +16,7 @@ const PHASE_MS: i64 = 18_560;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A flip has at least this sell price, in coins, and this volume of items on both sides.
+/// A flip has at least this sell price, in coins, and at least this volume, in items, on both sides.
 const FLIP_PRICE: f64 = 50_000.0;
 const FLIP_VOLUME: i64 = 10_000;
 
@@ -61,7 +61,7 @@ pub struct Quote {
     pub buy_volume: i64,
 }
 
-/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the body's time.
+/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the time that computing the body takes.
 pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
     let refresh = refreshed_at(now_ms);
     listed(seed, refresh).map(move |(number, id)| {
@@ -81,7 +81,7 @@ fn listed(seed: u64, refresh: i64) -> impl Iterator<Item = (u64, &'static str)> 
     let day = refresh.div_euclid(DAY_MS).cast_unsigned();
     PRODUCTS.iter().map(move |id| (hash(seed, "order", text_hash(id)), id.as_str())).filter(
         move |(number, _)| {
-            // One product in sixty comes and goes from day to day, in the middle of the map.
+            // One product in sixty comes and goes from day to day, at any place in the map.
             !(number.is_multiple_of(60) && hash(seed, "on sale", number ^ day).is_multiple_of(3))
         },
     )
@@ -157,8 +157,8 @@ impl Product {
         sell.moving_week = (sell_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
         buy.moving_week = (buy_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
 
-        // The order book and the quick status are from different times, so a product in twenty sometimes has only one of them. These are
-        // always the same products, so that tests of other products do not depend on the time.
+        // The provider's order book and quick status are from different times, so one product in twenty sometimes has only one of the two.
+        // It is always the same products, so that tests of other products do not depend on the time.
         let is_patchy = nature.u32(..20) == 0;
         match tick.u32(..60) {
             _ if !is_patchy => {}
@@ -206,7 +206,7 @@ impl Side {
                 ((volume as f64 * chance::magnitude(tick, 0.0005, 0.15)) as i64).clamp(1, volume - listed);
             levels.push(Level { amount, tenths, orders: tick.i64(1..=12).min(amount) });
             listed += amount;
-            // Most orders outbid the next one by the minimum; some leave a gap.
+            // Most levels are 0.1 to 0.3 coins apart; some leave a larger gap.
             let step = if tick.u32(..3) > 0 {
                 tick.i64(1..4)
             } else {

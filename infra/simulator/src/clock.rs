@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// System time plus an adjustable offset, or a time that stands still. Clones share it.
+/// System time plus an adjustable offset, or a time that stands still. Clones share the offset or the time.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// The offset from the system time, or the time itself if the clock stands still.
@@ -29,7 +29,7 @@ impl Clock {
         milliseconds(since_epoch).saturating_add(offset_ms)
     }
 
-    /// Whether the clock shows the system's time, because neither it nor a clone was set.
+    /// Whether the clock shows the system's time: neither this clock nor a clone of it was changed.
     #[must_use]
     pub fn is_of_system(&self) -> bool {
         !self.stands_still.load(Ordering::Relaxed) && self.offset_ms.load(Ordering::Relaxed) == 0

@@ -1,5 +1,5 @@
-//! The collections list: the items that players collect, and the rewards of each tier. `lastUpdated` changes without the
-//! content; the content changes with a game version, every four weeks.
+//! The collections list: the items that players collect, and the rewards of each tier. `lastUpdated` changes with every
+//! refresh; the content changes only with a game version, every four weeks.
 
 use crate::chance::{generator, hash, pick, text_hash};
 use crate::gson::{self, Writer};
@@ -10,7 +10,7 @@ pub const REFRESH_MS: i64 = 600_000;
 
 const VERSION_MS: i64 = 28 * 86_400_000;
 
-/// Typical amounts of the tiers; a collection multiplies them.
+/// The amounts of the tiers, which each collection multiplies by its own factor.
 const AMOUNTS: &[i64] = &[50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000];
 
 /// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.

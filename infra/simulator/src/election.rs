@@ -72,7 +72,7 @@ struct Candidate {
     perks: Vec<(&'static str, &'static str, bool)>,
     /// Votes when the booth closes.
     votes: i64,
-    /// How late the candidate's votes arrive; 1 means evenly.
+    /// How late the candidate's votes arrive: 1 is evenly, more is later.
     lateness: f64,
 }
 
@@ -154,7 +154,7 @@ impl Election {
         let opened = opens_at(self.year);
         let closes = closes_at(self.year);
         let progress = (now_ms - opened) as f64 / (closes - opened) as f64;
-        // One election in three hides its votes for the first day, another for the last twelve hours.
+        // One election in three hides its votes for the first day, and one in three for the last twelve hours.
         let hidden = match hash(self.seed, "hidden votes", self.year.cast_unsigned()) % 3 {
             0 => false,
             1 => now_ms < opened + 24 * HOUR_MS,

@@ -15,8 +15,8 @@ pub struct Fault {
     pub hang: bool,
     /// Close the connection without a response.
     pub close: bool,
-    /// Respond with this HTTP status. Without [`Fault::body`], the body is the provider's own for that status, if it has
-    /// one.
+    /// Respond with this HTTP status. Without [`Fault::body`], the body is the provider's body for this status, if the
+    /// provider has one.
     pub status: Option<u16>,
     /// Respond with this body.
     pub body: Option<String>,
@@ -25,9 +25,9 @@ pub struct Fault {
     pub headers: BTreeMap<String, String>,
     /// Respond with status 200 (or [`Fault::status`]) and an unusable body.
     pub garbage: Option<Garbage>,
-    /// Respond as if the API key were exhausted: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
+    /// Respond as if the API key's requests were used up: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
     pub rate_limit: Option<u32>,
-    /// Send this many bytes of the body, then close. The body is not compressed; its `Content-Length` is the full size.
+    /// Send this many bytes of the body, then close the connection. The body is not compressed; its `Content-Length` is the full size.
     pub truncate: Option<usize>,
     /// The number of requests that the fault applies to; `None` for all until the fault is cleared.
     pub times: Option<u32>,
@@ -50,7 +50,7 @@ pub enum Garbage {
 }
 
 impl Fault {
-    /// Responds with `status` and the provider's body for it.
+    /// Responds with `status` and the provider's body for this status.
     #[must_use]
     pub fn status(status: u16) -> Self {
         Self { status: Some(status), ..Self::default() }
@@ -62,7 +62,7 @@ impl Fault {
         Self { delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX), ..Self::default() }
     }
 
-    /// Sends `bytes` bytes of the body and closes.
+    /// Sends `bytes` bytes of the body, then closes the connection.
     #[must_use]
     pub fn truncate(bytes: usize) -> Self {
         Self { truncate: Some(bytes), ..Self::default() }
@@ -74,7 +74,7 @@ impl Fault {
         Self { garbage: Some(garbage), ..Self::default() }
     }
 
-    /// Responds as if the API key were exhausted for another `reset_seconds` seconds.
+    /// Responds as if the API key's requests were used up for another `reset_seconds` seconds.
     #[must_use]
     pub fn rate_limit(reset_seconds: u32) -> Self {
         Self { rate_limit: Some(reset_seconds), ..Self::default() }

@@ -27,7 +27,7 @@ pub(crate) struct Goods {
     attributes: Compound,
     /// Whether the item has a UUID, so that it never stacks.
     pub(crate) is_unique: bool,
-    /// Its place in [`TIERS`].
+    /// The place of the tier in [`TIERS`].
     tier: usize,
 }
 
@@ -214,7 +214,7 @@ impl Goods {
     }
 }
 
-/// One of `list`; the first ones are many times as likely as the last ones.
+/// One entry of `list`; the first entries are many times as likely as the last entries.
 fn popular<T: Copy + Default>(rng: &mut Rng, list: &[T]) -> T {
     let bound = rng.usize(..list.len().max(1));
     list.get(rng.usize(..=bound)).copied().unwrap_or_default()
@@ -259,7 +259,7 @@ fn pet(rng: &mut Rng) -> Goods {
         info.key("tier").string(goods.tier().0);
         info.key("hideInfo").boolean(false);
         match rng.u32(..12) {
-            // The pet shows the next tier.
+            // With this held item, the pet has the next tier.
             0 if tier < MYTHIC => {
                 info.key("heldItem").string("PET_ITEM_TIER_BOOST");
                 goods.tier += 1;
@@ -296,7 +296,7 @@ fn potion(rng: &mut Rng) -> Goods {
         .stackable()
         .with("potion_type", Text(String::from("POTION")));
     if rng.u32(..20) == 0 {
-        // The plain kind has no effect and no level.
+        // A plain potion has no effect and no level.
         return goods;
     }
     if effect == "magic_find" {

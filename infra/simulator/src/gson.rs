@@ -1,5 +1,5 @@
 //! JSON as the provider writes it, with Gson on Java: compact, with HTML-safe escapes, and doubles as Java prints them.
-//! Tests that use only `serde_json`'s format would miss these.
+//! Tests that use only `serde_json`'s format would miss these differences.
 
 use std::fmt::Write;
 

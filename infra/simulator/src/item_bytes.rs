@@ -30,21 +30,21 @@ pub(crate) fn compound<'a>(entries: impl IntoIterator<Item = (&'a str, Nbt)>) ->
     Nbt::Compound(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// The blob with `item` as base64 text.
+/// Returns the `item_bytes` of an auction of `item`.
 pub(crate) fn encode(item: Nbt) -> String {
     // Serialization fails only without a compound at the root.
     let nbt = fastnbt::to_bytes(&compound([("i", Nbt::List(vec![item]))])).unwrap_or_default();
     let mut blob = Vec::with_capacity(2 * nbt.len());
     COMPRESS.with_borrow_mut(|compress| {
         compress.reset();
-        // It fails only on a wrong sequence of calls.
+        // Compressing fails only after a wrong sequence of calls.
         let _ = compress.compress_vec(&nbt, &mut blob, FlushCompress::Finish);
     });
     STANDARD.encode(blob)
 }
 
 thread_local! {
-    /// Reused, because setting it up takes longer than compressing an item.
+    /// Reused, because setting up a `Compress` takes longer than compressing an item.
     static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new_gzip(Compression::fast(), 15));
 }
 

@@ -150,9 +150,9 @@ impl Simulator {
         format!("http://{}", self.address)
     }
 
-    /// Puts `fault` on `path` until it is cleared, or for [`Fault::times`] requests. It replaces an earlier
-    /// fault on that path. A query as in `/v2/skyblock/auctions?page=7` limits it to this query. A trailing `*` matches any
-    /// rest. The longest path takes precedence.
+    /// Puts `fault` on `path` until all faults are cleared, or for [`Fault::times`] requests. The fault replaces an earlier
+    /// fault on the same path. If the path has a query, as in `/v2/skyblock/auctions?page=7`, the fault applies only to requests with
+    /// this query. A trailing `*` matches any rest. If several paths match, the longest takes precedence.
     pub fn set_fault(&self, path: &str, fault: Fault) {
         self.world.set_fault(path, fault);
     }

@@ -37,7 +37,7 @@ async fn main() -> ExitCode {
         }
     };
     println!("simulating seed {} on {}", arguments.seed, simulator.url());
-    // If signals cannot be received, stop at once.
+    // If signals cannot be received, the simulator stops at once.
     let _ = tokio::signal::ctrl_c().await;
     ExitCode::SUCCESS
 }

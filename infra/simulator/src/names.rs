@@ -86,7 +86,7 @@ fn is_legal(name: &str) -> bool {
     (1..=16).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The name service's layout. Rust's `Debug` escapes these values as JSON does.
+/// An object in the name service's layout. Rust's `Debug` escapes these values as JSON does.
 fn pretty(fields: &[(&str, &str)]) -> String {
     let lines: Vec<String> = fields.iter().map(|(key, value)| format!("  \"{key}\" : {value:?}")).collect();
     format!("{{\n{}\n}}", lines.join(",\n"))

@@ -27,7 +27,7 @@ static PEOPLE: LazyLock<Vec<Person>> = LazyLock::new(|| {
     include_str!("../words/people.txt").split("\n\n").filter_map(person).collect()
 });
 
-/// The candidates of every election.
+/// The people who can stand in every election.
 pub(crate) fn regulars() -> impl Iterator<Item = &'static Person> {
     PEOPLE.iter().filter(|person| person.year.is_none())
 }

@@ -150,7 +150,7 @@ impl Player<'_> {
                 }
             });
         }
-        // The remaining size is filled as in real profiles, with bags, contests and objectives.
+        // As in real profiles, contests, bags and objectives fill the remaining size.
         write_contests(rng, end, member);
         write_inventory(rng, end, member);
         write_objectives(rng, joined_at, end, member);

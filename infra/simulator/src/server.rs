@@ -51,7 +51,7 @@ static BOMB: LazyLock<Bytes> = LazyLock::new(|| {
 #[error("closed on demand")]
 struct CloseConnection;
 
-/// Accepts connections until aborted; its connections end with it.
+/// Accepts connections until the task is aborted, which also closes all connections.
 pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
     let mut connections = JoinSet::new();
     loop {
@@ -69,10 +69,10 @@ pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
 }
 
 async fn serve_connection(stream: TcpStream, world: Arc<World>) {
-    // Otherwise the kernel may delay a small response by 40 ms.
+    // Without this option, the kernel may delay a small response by 40 ms.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| respond(Arc::clone(&world), request));
-    // It fails if the client disconnects, or because of a fault.
+    // An error means that the client disconnected, or that a fault closed the connection.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -97,7 +97,7 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
     Ok(finish(response, &fault))
 }
 
-/// The response of a fault, if it replaces the game's.
+/// The response of the fault, if the fault replaces the game's response.
 async fn fault_response(fault: &Fault, path: &str) -> Option<Response<Body>> {
     if let Some(reset) = fault.rate_limit {
         let mut response = json(429, fault.body.clone().unwrap_or_else(|| error_body(429, path)));
@@ -233,7 +233,7 @@ fn finish(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
     }
     let Some(keep) = fault.truncate else { return response };
     let (mut parts, body) = response.into_parts();
-    // The length of the complete body.
+    // `Content-Length` is the length of the complete body.
     if let Some(length) = hyper::body::Body::size_hint(&body).exact() {
         parts.headers.insert(CONTENT_LENGTH, length.into());
     }
@@ -248,7 +248,7 @@ fn truncated(body: Body, keep: usize) -> Body {
         Ok(Frame::data(bytes.slice(..keep.min(bytes.len()))))
     });
     let cut = stream::once(async {
-        // Without a pause, hyper would drop its buffer.
+        // Without a pause, hyper would drop the bytes in its buffer.
         tokio::time::sleep(TRUNCATION_PAUSE).await;
         Err(io::Error::other("truncated on demand"))
     });

@@ -21,7 +21,7 @@ const BODIES: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// The number of cached snapshots. Pages of one minute come from two refreshes; the third is for a time in the past.
 const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
-/// Smaller bodies are not compressed.
+/// Only larger bodies are compressed.
 const GZIP_FROM_BYTES: usize = 1_024;
 
 /// The interval of an API key's rate limit, in milliseconds.
@@ -78,7 +78,7 @@ pub(crate) struct RateLimit {
 }
 
 impl RateLimit {
-    /// Requests per interval. It is reported but not enforced, so that load tests pass; a fault can enforce it.
+    /// Requests per interval. Responses report the limit, but only a fault enforces it, so that load tests pass.
     pub(crate) const LIMIT: u32 = 6_000;
 }
 
@@ -117,8 +117,8 @@ impl World {
         }
     }
 
-    /// Counts a request for `path` and returns its fault. `target` is the path with its query. Of the rules that match either,
-    /// the longest applies.
+    /// Counts a request for `path` and returns its fault. `target` is the path with the query. The paths of faults are rules: of all
+    /// rules that match `path` or `target`, the longest applies.
     pub(crate) fn admit(&self, path: &str, target: &str) -> Fault {
         *locked(&self.seen).entry(path.to_owned()).or_default() += 1;
         let mut faults = locked(&self.faults);

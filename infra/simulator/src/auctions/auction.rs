@@ -14,7 +14,7 @@ const TRADERS: u64 = 40_000;
 /// The highest price that players can ask for, in coins.
 const HIGHEST_PRICE: f64 = 1.995e9;
 
-/// An auction. Everything follows from its number.
+/// An auction. All fields follow from the seed and the auction's number.
 pub(super) struct Auction {
     seed: u64,
     life: Life,

@@ -11,7 +11,7 @@ pub const REFRESH_MS: i64 = 60_000;
 /// Refreshes fall on second :43.
 const PHASE_MS: i64 = 43_162;
 
-/// The age at which a sale appears.
+/// The age from which a sale is in a list.
 const YOUNGEST_MS: i64 = 1_400;
 
 /// Every list has all sales up to at least this age. Successive lists overlap, so that no sale is missed.
@@ -73,7 +73,7 @@ mod tests {
         let lists = first..first + 5 * REFRESH_MS;
         let mut by_bids = 0;
         for life in Life::between(1, lists.start, lists.end).filter(|life| lists.contains(&life.gone)) {
-            // The last millisecond on a page.
+            // The row in the last millisecond in which the auction is on a page.
             let Some(updated) = life.updated_at(life.gone - 1) else { continue };
             let text = gson::object(4_096, |row| Auction::new(1, life).write(updated, row));
             let row: Value = from_str(&text).unwrap();

@@ -1,13 +1,13 @@
-//! The times of an auction: start, bids, sale and end. A refresh computes half a million of them, so each must be cheap.
+//! The times of an auction: start, bids, sale and end. A refresh computes the times of half a million auctions, so this must be fast.
 
 use crate::chance::hash;
 
-/// Time between two new auctions. With the lengths below, there are about 60,000 at a time, and about 95 sales a minute.
+/// Time between two new auctions. With the lengths below, about 60,000 auctions run at a time, and there are about 95 sales a minute.
 const SPACING_MS: i64 = 441;
 
 pub(super) const HOUR_MS: i64 = 3_600_000;
 
-/// The usual lengths of auctions in hours, with cumulative percentages.
+/// Cumulative percentages, and the usual lengths of auctions in hours.
 const LENGTHS: &[(u64, i64)] = &[(66, 6), (88, 24), (96, 48), (99, 12), (100, 1)];
 
 const LONGEST_USUAL_MS: i64 = 48 * HOUR_MS;
@@ -23,10 +23,10 @@ pub(super) struct Life {
     pub(super) number: i64,
     pub(super) start: i64,
     pub(super) end: i64,
-    /// When it leaves the list: sold, cancelled, or over.
+    /// When the auction leaves the list: sold, cancelled, or over.
     pub(super) gone: i64,
     pub(super) is_bin: bool,
-    /// Whether it leaves because it is sold.
+    /// Whether the auction leaves the list because it is sold.
     pub(super) is_sold: bool,
     pub(super) bids: i64,
 }

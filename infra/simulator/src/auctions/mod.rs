@@ -66,7 +66,7 @@ impl Snapshot {
         self.listed.len()
     }
 
-    /// How many pages they fill.
+    /// How many pages the auctions fill.
     #[must_use]
     pub fn total_pages(&self) -> usize {
         self.listed.len().div_ceil(PAGE_SIZE)
@@ -101,14 +101,14 @@ pub struct Offer {
     pub price: u64,
 }
 
-/// The running buy-it-now auctions at `now_ms`. Computing them takes a tenth of the time of the pages.
+/// The running buy-it-now auctions at `now_ms`. Computing them takes a tenth of the time that computing the pages takes.
 pub fn offers(seed: u64, now_ms: i64) -> impl Iterator<Item = Offer> {
     let listed = Snapshot::new(seed, refreshed_at(seed, 0, now_ms)).listed.into_iter();
     listed.filter(|(_, life)| life.is_bin).map(move |(_, life)| Auction::new(seed, life).into_offer())
 }
 
 /// The past price of an item, hour by hour. Computing all auctions of past months would take hours. Instead, a past price is the current
-/// price times the ratio of two levels.
+/// price times the level of the past hour divided by the level of the current hour.
 #[derive(Debug)]
 pub struct Trend {
     number: u64,

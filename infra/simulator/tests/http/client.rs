@@ -1,4 +1,4 @@
-//! A client that returns the response byte by byte, with one connection per request.
+//! A client that returns the received bytes unchanged, with one connection per request.
 
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -67,7 +67,7 @@ pub(crate) async fn request(
     let text = format!("{}\r\n\r\n", lines.join("\r\n"));
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut received = Vec::new();
-    // A reset connection may have delivered data before.
+    // A connection may deliver data before it is reset.
     let _ = stream.read_to_end(&mut received).await;
     let head_length = received.windows(4).position(|window| window == b"\r\n\r\n").map_or(0, |at| at + 4);
     let body = received.split_off(head_length);
