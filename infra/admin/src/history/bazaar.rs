@@ -43,7 +43,7 @@ impl LineCandle for Candle {
     }
 
     fn has_price(&self) -> bool {
-        // The recorder also skips products without a price.
+        // `record-bazaar` also skips products without a price.
         self.sell.high.coins() > 0.0 || self.buy.high.coins() > 0.0
     }
 

@@ -62,7 +62,7 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
     if mayor.name.is_empty() || mayor.key.is_empty() {
         return Err(BadLine::new("name and key must not be empty"));
     }
-    // The row of a future election would keep the recorder from recording the real winner.
+    // The row of a future election would keep `record-mayor` from recording the real winner.
     past("year: the end of its election", mayor.year.term_begins(), now)?;
     if let Some(last_updated) = mayor.last_updated {
         if last_updated < 0 {

@@ -74,7 +74,7 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     }
 }
 
-/// A line of either series.
+/// A line of the bazaar or of auctions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<T> {
@@ -266,7 +266,7 @@ impl<C: LineCandle> Kind for Slices<C> {
             };
             joined.insert(id, candle);
         }
-        // The recorder builds the current slot when all its minutes are recorded.
+        // `record-candles` builds the current slot when all minutes of the slot are recorded.
         if slot.end() > now() || joined.is_empty() {
             return Ok(());
         }

@@ -43,7 +43,7 @@ struct TemporaryFile {
     place: PathBuf,
     /// Whether the file may replace an existing file.
     replaces: bool,
-    /// The permissions to set when the file is complete: those of the file that it replaces.
+    /// The permissions of the replaced file, which the new file gets when it is complete.
     permissions: Option<Permissions>,
 }
 

@@ -148,7 +148,7 @@ fn bad_lines_are_refused_and_the_others_imported() {
     assert_eq!(access.rows().len(), 2);
 }
 
-/// An import never removes anything, so a wrong file does no harm.
+/// An import never removes a row, and never changes an existing account.
 #[test]
 fn existing_rows_stay() {
     let access = Access::with_bots();

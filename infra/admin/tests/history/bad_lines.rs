@@ -1,10 +1,10 @@
-//! A bad line is reported with its number and a reason, and the others are imported.
+//! A bad line is reported with its number and a reason, and the other lines are imported.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{DynamoDb, line, minutes, start, summary, this_morning};
 
-/// Imports the lines. Each must be refused for its reason.
+/// Imports the lines. Each must be refused for the reason beside it.
 #[track_caller]
 fn assert_reasons(kind: &str, lines: &[(String, &str)]) {
     let dynamodb = DynamoDb::start();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Dump, DynamoDb, EVENTS, line, minutes, start, summary, this_morning};
 
-/// The intervals of the bazaar, their lengths in minutes, and for how many days they are kept; `None` is permanently.
+/// The intervals of the bazaar, their lengths in minutes, and for how many days candles are kept; `None` is permanently.
 const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("1d", 1_440, None),
     ("3h", 180, Some(1_095)),

@@ -137,7 +137,7 @@ impl Access {
     }
 }
 
-/// Runs the command with this input. It must not print a key.
+/// Runs the command with this input. The command must not print a key.
 #[track_caller]
 pub(crate) fn run(command: &mut Command, input: &str) -> Outcome {
     let outcome = outcome(&fed(command, input.as_bytes()));
