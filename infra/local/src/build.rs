@@ -1,6 +1,6 @@
-//! Builds the functions with cargo and finds their binaries. A release build selects only their packages, so that their
-//! dependencies have the same features as in a deployment. Other builds share their dependencies with `cargo local` or with
-//! the tests instead of compiling them once more: `infra/workspace-hack` unifies their features.
+//! Builds the functions with cargo and finds their binaries. A release build selects only the functions' packages, so that
+//! dependencies have the same features as in a deployment. In other builds, `infra/workspace-hack` unifies the features, so that the
+//! functions share compiled dependencies with `cargo local` or with the tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -173,7 +173,7 @@ impl Cloud {
     }
 
     /// Kills all processes of a function, as when its host dies, and waits until they have ended. Running invocations fail;
-    /// the next one starts a new process.
+    /// the next invocation starts a new process.
     ///
     /// # Errors
     /// When there is no such function.

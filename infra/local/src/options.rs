@@ -67,7 +67,7 @@ pub struct Options {
     pub binaries: Binaries,
     /// The limit for concurrent instances of a function.
     pub concurrency: NonZeroU16,
-    /// The longest timeout of a function. Longer timeouts in the template are shortened to this one.
+    /// The longest timeout of a function. Longer timeouts in the template are shortened to this duration.
     pub longest_timeout: Duration,
     /// The time of requests, schedules, the simulator and the generated past.
     pub clock: Clock,

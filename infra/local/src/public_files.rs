@@ -1,5 +1,5 @@
-//! Serves the public files under `/public/` as S3 and `CloudFront` do: entity tags, ranges, conditions, compression and CORS. On AWS they
-//! are at the root of a separate address.
+//! Serves the public files under `/public/` as S3 and `CloudFront` do: entity tags, ranges, conditions, compression and CORS.
+//! On AWS, the files are at the root of a separate address.
 
 use std::io;
 use std::ops::Range;

@@ -100,7 +100,7 @@ impl RuntimeApi {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let deadline_ms = (now + timeout).as_millis();
         let offer = Offer { request_id: request_id.to_owned(), deadline_ms, event };
-        // The channel has room: an instance gets its next event after the outcome of the last one.
+        // The channel has room: an instance gets its next event after the outcome of the previous event.
         let _ = self.events.try_send(offer);
         receiver
     }

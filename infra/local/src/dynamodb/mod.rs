@@ -125,7 +125,7 @@ impl DynamoDb {
         in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
     }
 
-    /// Applies `fault` to matching requests from now on. If several faults match, the one that was set first applies.
+    /// Applies `fault` to matching requests from now on. If several faults match, the first fault in the order of these calls applies.
     pub fn set_fault(&self, fault: Fault) {
         self.shared.faults.add(fault);
     }

@@ -1,6 +1,6 @@
 //! Compresses responses as the gateway does: bodies of at least `MinimumCompressionSize` that are not encoded already.
 //!
-//! Not `tower-http`: the functions share that crate, so its compression features would also be compiled into them.
+//! Not `tower-http`: the functions share that crate, so its compression features would also be compiled into the functions.
 
 use std::io::{self, Write as _};
 
@@ -37,7 +37,7 @@ pub(crate) fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Whether the client accepts gzip: its weight is not 0.
+/// Whether the client accepts gzip: the weight of gzip is not 0.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|item| {

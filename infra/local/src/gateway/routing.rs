@@ -1,5 +1,5 @@
 //! Finds the route of a request as API Gateway does. An exact segment takes precedence over a parameter, and a parameter
-//! over a greedy one; on the same path, an exact method takes precedence over `ANY`. A path without the requested method
+//! over a greedy parameter; on the same path, an exact method takes precedence over `ANY`. A path without the requested method
 //! does not match, so a wrong method on a known path falls through to the greedy path.
 //!
 //! The values of parameters stay as the client wrote them. Events that `LocalStack` recorded on AWS show that

@@ -1,5 +1,5 @@
-//! Evaluates the intrinsic functions of `CloudFormation` that the template uses. Before a deployment, `Fn::GetAtt` knows
-//! only the ARNs of tables and functions.
+//! Evaluates the intrinsic functions of `CloudFormation` that the template uses. Without a deployment, `Fn::GetAtt` can
+//! return only the ARNs of tables and functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -105,7 +105,7 @@ async fn the_authorizers_response_decides_and_the_log_has_no_key() {
     // The policy is for GET only.
     let posted = request(&cloud, "POST /v1/plain", &[("x-api-key", "pro-1"), ("content-length", "0")]).await;
     assert_eq!(posted.status, 403);
-    // A cached policy is evaluated again for another method. It allows the first method, but the key has no plan.
+    // A cached policy is evaluated again for another method. The policy allows the first method, but the key has no plan.
     for (path, body) in [("/v1/plain", "DEFAULT_4XX"), ("/v1/other", "ACCESS_DENIED")] {
         assert_eq!(get(&cloud, path, "once-1").await.json()["type"], body);
     }
