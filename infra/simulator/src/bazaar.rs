@@ -61,7 +61,8 @@ pub struct Quote {
     pub buy_volume: i64,
 }
 
-/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the time that computing the body takes.
+/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the time of
+/// computing the body.
 pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
     let refresh = refreshed_at(now_ms);
     listed(seed, refresh).map(move |(number, id)| {

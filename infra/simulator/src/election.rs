@@ -10,7 +10,7 @@ pub const EPOCH_MS: i64 = 1_560_275_700_000;
 /// The length of a year in the game: 124 hours.
 pub const YEAR_MS: i64 = 446_400_000;
 
-/// Time between two refreshes, in milliseconds. It divides every opening and closing time.
+/// Time between two refreshes, in milliseconds. All opening and closing times are multiples of it.
 pub const REFRESH_MS: i64 = 60_000;
 
 /// Late Summer 27 and Late Spring 27, counted from the start of a year.
