@@ -28,7 +28,7 @@ const AUCTION: u128 = 0xc6d2_267d_73a0_4f2f_9d0c_5b1e_8f6a_4b32;
 /// The lowest price of the first item, in hundredths of a coin. Each further item costs a hundredth of a coin more.
 const PRICE: u64 = 21_900_000_000;
 
-/// The number of listed items: seven pages of the table.
+/// The number of listed items, which fill seven pages of the market page's table.
 const ITEMS: usize = 650;
 
 /// The numbers of hourly and daily candles: three days and a month.

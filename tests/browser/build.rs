@@ -1,4 +1,4 @@
-//! Sets `cfg(chromium)` if Chromium is installed. Without it, the tests are ignored.
+//! Sets `cfg(chromium)` if Chromium is installed. Without this `cfg`, the tests are ignored.
 
 use std::env;
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ fn main() -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "cargo::rustc-check-cfg=cfg(chromium)")?;
     let folders = env::var_os("PATH").unwrap_or_default();
-    // The headless shell draws no toolbars or menus, and takes two thirds of the processor time.
+    // The headless shell draws no toolbars or menus, and takes two thirds of Chromium's processor time.
     let names = ["chromium-headless-shell", "chromium"];
     let program = names
         .iter()

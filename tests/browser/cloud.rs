@@ -21,11 +21,11 @@ pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
 /// The name of [`ITEM`]. In the catalogue it begins with a colour code.
 pub(crate) const NAME: &str = "Enchanted Diamond";
 
-/// The number of slots with candles per interval, from the shortest interval to the longest: a deployment's after a month, but with
-/// two years of daily candles.
+/// The number of slots per interval, from the shortest interval to the longest: two days of five minutes, eight days of half hours, a month
+/// of hours and of three hours, and two years of days.
 const SLOTS: [i64; 5] = [600, 400, 730, 245, 730];
 
-/// The slots without candles, counted back from the present.
+/// The slots without candles in each interval, counted back from the present.
 const GAP: std::ops::Range<i64> = 40..52;
 
 /// The length of a mayor's term: a year of the game, in milliseconds.
@@ -34,7 +34,7 @@ const TERM_MS: i64 = 446_400_000;
 /// The table of history.
 pub(crate) const TABLE: &str = "History";
 
-/// Starts the service with its own simulator, on free ports.
+/// Starts the service with a separate simulator, on free ports.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await
 }
@@ -46,7 +46,7 @@ pub(crate) async fn start_with(options: Options) -> Cloud {
     cloud
 }
 
-/// Starts the service with a history, but without one of auctions: candles of one product, some minutes of all products, mayors and fire
+/// Starts the service with a history of everything except auctions: candles of one product, some minutes of all products, mayors and fire
 /// sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
@@ -56,7 +56,7 @@ pub(crate) async fn start_with_past() -> Cloud {
     cloud
 }
 
-/// Starts the service with a history, also of auctions. Storing that takes as long as everything else.
+/// Starts the service with a history of everything. Storing the history of auctions takes as long as storing everything else.
 pub(crate) async fn start_with_past_of_auctions() -> Cloud {
     let cloud = start_with_past().await;
     auctions::record_past(&cloud).await;
@@ -68,7 +68,7 @@ pub(crate) fn pro_key(cloud: &Cloud) -> String {
     cloud.keys().unwrap().pro.expose().to_owned()
 }
 
-/// Records the mayors of the last three terms and of the current one.
+/// Records the mayors of the three terms before the current one.
 async fn record_mayors(cloud: &Cloud) {
     let present = cloud.clock().now_ms();
     for term in (1..=3).rev() {
@@ -80,7 +80,7 @@ async fn record_mayors(cloud: &Cloud) {
     cloud.clock().set(jiff::Timestamp::now().as_millisecond());
 }
 
-/// Records some of the latest minutes. Like the browser, the cloud uses the system's clock.
+/// Records some of the latest minutes, the mayor in office and the current fire sales. Like the browser, the cloud uses the system's clock.
 async fn record_minutes(cloud: &Cloud) {
     let now = now(cloud);
     for minutes in [30, 12, 11, 10, 2, 1, 0] {
@@ -94,9 +94,9 @@ async fn record_minutes(cloud: &Cloud) {
     }
 }
 
-/// Stores candles whose prices move in waves, with a gap. The table must be empty. The newest two candles of each interval are stored as
-/// the recorder does, because the market page requests the last complete day: until two in the morning, the day before yesterday. The
-/// others are copies of such a row, which takes a tenth of the time.
+/// Stores candles whose prices move in waves, with a gap. The table must be empty. The newest two candles of each interval are stored by
+/// the code of the recorder, because the market page requests the candles of whole days: of yesterday, or until 02:00 UTC of the day
+/// before. Older candles are copies of a row that the recorder's code has stored, which takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
     let client = Client::new(&sdk);
@@ -104,7 +104,7 @@ async fn store_candles(cloud: &Cloud) {
     let session = table.with_timeout(Duration::from_mins(1));
     let past = Past::of(cloud);
     let now = UnixSeconds::new(past.now);
-    // Recording begins now, so no run builds the missing candles before.
+    // Recording begins now, so `record-candles` builds no candles of the time before.
     begin_at(session, &SERIES, now).await.unwrap();
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();
@@ -129,7 +129,7 @@ async fn store_candles(cloud: &Cloud) {
     }
 }
 
-/// Returns a stored row with candles of the interval.
+/// Returns one of the stored rows with candles of the interval.
 async fn row(client: &Client, interval: &str) -> HashMap<String, AttributeValue> {
     let rows = client
         .scan()

@@ -1,5 +1,5 @@
-//! The API reference shows every operation as text without scripts, its sample requests work in the forms, and both pages work behind a
-//! stage.
+//! The API reference shows every operation as text without scripts, its sample requests work in the forms, and the reference and the market
+//! page work behind a stage.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const CLIENT_IS_OPEN: &str = "document.querySelector('.scalar-client--open [role
 
 const KEY_FIELD: &str = "document.querySelector('input.scalar-password-input')";
 
-/// The visible button that sends the request. There are two, for wide and narrow windows.
+/// The visible button that sends the request. The dialog has two such buttons, for wide and narrow windows.
 const SEND: &str = "[...document.querySelectorAll('[role=dialog] button')]\
     .find((button) => /^\\s*Send/.test(button.textContent) && button.offsetParent)";
 
@@ -51,7 +51,7 @@ async fn document(window: &Window) -> Value {
     window.evaluate("fetch('openapi.json').then((response) => response.json())").await
 }
 
-/// Returns the operations, or parts of them, that the page lacks without scripts.
+/// Returns the operations, and the parts of operations, that the page lacks without scripts.
 async fn missing(window: &Window) -> Vec<String> {
     // A parsed document runs no scripts.
     let parse = "fetch('docs').then((response) => response.text()).then((text) => {
@@ -223,7 +223,7 @@ async fn the_sample_request_of_every_operation_gets_its_response() {
         let front = path.split('{').next().unwrap();
         let requests = window.requests(front).len();
         open_client(&window, path, link).await;
-        // Scalar leaves out the example of the required time, so the request has none.
+        // Scalar leaves out the example of the required time, so this request has no time.
         let expected = if path == "/v1/bazaar/candles/all" { "400" } else { "200" };
         assert_eq!(send(&window).await, expected, "{path}");
         assert!(window.requests(front).len() > requests, "{path}");
@@ -273,7 +273,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     let edited = format!("{key}EDITED");
     edit_key(&window, &edited).await;
     assert_eq!(window.evaluate(stored).await, json!(edited));
-    // Scalar would store the key a moment after an edit.
+    // If Scalar stored the key, it would do so a moment after an edit.
     window.evaluate("new Promise((done) => setTimeout(done, 1500))").await;
     let kept = "JSON.stringify(Object.entries(localStorage)) + document.cookie";
     let kept = window.evaluate(kept).await.as_str().unwrap().to_owned();
@@ -283,11 +283,11 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     window.wait(&format!("{KEY_FIELD}.value === {}", json!(edited))).await;
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     assert_eq!(send(&window).await, "401");
-    assert_eq!(window.evaluate(stored).await, Value::Null, "the service rejects it");
+    assert_eq!(window.evaluate(stored).await, Value::Null, "a rejected key must not stay");
     window.press("Escape").await;
     window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
     edit_key(&window, "two words").await;
-    assert_eq!(window.evaluate(stored).await, Value::Null, "the key is malformed");
+    assert_eq!(window.evaluate(stored).await, Value::Null, "a malformed key must not be kept");
     edit_key(&window, &key).await;
     assert_eq!(window.evaluate(stored).await, json!(key));
     edit_key(&window, "").await;

@@ -9,7 +9,7 @@ use local::Cloud;
 /// The first segment of all paths.
 const STAGE: &str = "/live";
 
-/// A running proxy. It ends when it is dropped.
+/// A running proxy. Dropping it ends it.
 pub(crate) struct Stage {
     url: String,
     _tasks: JoinSet<()>,
@@ -52,7 +52,7 @@ async fn serve(mut client: TcpStream, gateway: String) {
         let _ = client.write_all(refusal).await;
         return;
     };
-    // One request per connection, because only the first is rewritten.
+    // Only the first request of a connection is rewritten, so a connection has only one request.
     let request = format!("GET /{}", rest.replacen("Connection: keep-alive", "Connection: close", 1));
     let mut server = TcpStream::connect(gateway).await.unwrap();
     server.write_all(request.as_bytes()).await.unwrap();

@@ -32,7 +32,7 @@ async fn items_are_compared_by_their_changes_and_unknown_ids_take_nothing_down()
     window.wait("drawnTexts.includes('Coal')").await;
     assert!(entries().await[0].starts_with(NAME), "{:?}", entries().await);
     let begins = "plots.at(-2).data.slice(1).map((values) => values.includes(100))";
-    assert_eq!(window.evaluate(begins).await, json!([true, true]), "both begin at 100");
+    assert_eq!(window.evaluate(begins).await, json!([true, true]), "both items must begin at 100");
 
     let many = format!("COAL,NO_SUCH_ITEM,{ITEM},DIAMOND,COBBLESTONE");
     window.open(&format!("/market?item={ITEM}&range=1h&with={many}")).await;

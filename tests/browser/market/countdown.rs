@@ -14,7 +14,7 @@ async fn a_sale_starts_and_ends_while_it_is_shown_and_without_sales_there_are_se
     let now = cloud.clock().now_ms();
     let sale =
         json!({"item_id": "COAL", "start": now + 600_000, "end": now + 1_200_000, "amount": 1, "price": 1});
-    // A response of the service would correct the page's clock.
+    // All other requests fail, because a response of the service would correct the page's clock.
     let others = "new Response('{}', { status: 404 })";
     let response = format!("path === 'v1/fire-sales' ? success({}) : {others}", json!({"sales": [sale]}));
     replace(&window, "v1/", &response).await;

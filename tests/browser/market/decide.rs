@@ -65,7 +65,8 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
         product("DIAMOND", [1_000_000.0, 1_200_000.0], [1_000_000.0, 1_200_000.0], 1_680),
         // The tax takes more than the difference.
         product("EMERALD", [100.0, 101.0], [100.0, 101.0], 168_000),
-        // Its average order is far below the best one. Its name is short, which axe checks: a link in a longer text must be recognisable.
+        // The average buy order is far below the best one. The short name is for a rule of axe: a link in a longer text must be
+        // recognisable.
         product("ICE", [100.0, 104.0], [90.0, 104.0], 168_000),
     ];
     trade(&window, &products).await;
@@ -124,7 +125,7 @@ async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
     replace(&window, "v1/auctions/", &response).await;
     go(&window, "?view=flips&market=auctions").await;
     settle(&window).await;
-    // The fees of B are 2 % for the listing and 1 % for collecting, the fee of A is 1 %. C would lose, and D is sold too rarely.
+    // The fees of B are 2 % for the listing and 1 % for collecting, the fee of A is 1 %. C brings no profit, and D is sold too rarely.
     let expected = [
         ["B", "11.4M", "142.50%", "8,000,000", "20M", "7", "3"],
         ["A", "190,000", "23.75%", "800,000", "1,000,000", "5", "3"],

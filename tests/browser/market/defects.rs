@@ -226,7 +226,7 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
     for _ in 0..2 {
         window.click("link", "Market").await;
     }
-    assert_eq!(window.evaluate("history.length").await, entries, "the view is shown already");
+    assert_eq!(window.evaluate("history.length").await, entries, "a link to the same view adds no address");
     for part in [
         "from=-271821-04-20T00:00:00Z&to=-271821-05-20T00:00:00Z",
         "from=2026-11-01&to=%2B275760-09-13T00:00:00Z",

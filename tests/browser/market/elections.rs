@@ -82,7 +82,7 @@ async fn the_minister_came_second_and_a_special_mayor_has_none(window: &Window) 
 }
 
 async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough(window: &Window) {
-    // Prices by day: for each of three terms, the day before it and its last day. A single number is the price of both sides.
+    // Prices by day: for each of three terms, the day before the term and the term's last day. A single number is the price of both sides.
     let prices = json!({
         "RISING": [[900, 1_100], 5_000, 1_000, 1_200, 1_000, 1_100], "FALLING": [1_000, 500, 1_000, 900, 1_000, 950],
         "SAME": [500, 500, 500, 500, 500, 500], "CHEAP": [99, 990, 99, 990, 99, 990], "WIDE": [[100, 151], 900, 100, 900, 100, 900],
@@ -112,7 +112,7 @@ async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough(window: &
 async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    // On the last day of each term, the first three products cost less than on the day before it, and the last three cost more.
+    // On the last day of each term, the first three products cost less than on the day before the term, and the last three cost more.
     let script = "window.missing = 503;
         const perk = { name: 'Lucky!', description: 'Gain §d+25 Pet Luck§7.', minister: true };
         window.respond = (path, success) => {
@@ -137,11 +137,11 @@ async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     window.wait_for("heading", "Minister: Diana").await;
     assert_eq!(texts_of(&window, "[aria-labelledby=sitting] li").await, ["Lucky!\nGain +25 Pet Luck."]);
     let paths = "new Set(asked.map(([path]) => path).filter((path) => path.includes('candles'))).size";
-    assert_eq!(window.evaluate(paths).await, 0, "before the button is pressed");
+    assert_eq!(window.evaluate(paths).await, 0, "no candles may be requested before the button is pressed");
     window.click("button", "Show what moved").await;
     window.wait_for_text("The service has a problem at the moment.").await;
     window.evaluate("void (missing = 404)").await;
-    // The page may repeat the request after a second.
+    // The page may itself repeat the request after a second, so the button may be gone.
     let press = "document.querySelector('[aria-labelledby=moves] button')?.click()";
     window.wait(&format!("({press}, document.querySelector('[aria-labelledby=moves] ol'))")).await;
     window.wait_for_text("No prices were recorded for the term 1").await;

@@ -15,7 +15,7 @@ async fn state(window: &Window) -> [Option<f64>; 2] {
     [state[0].as_f64(), state[1].as_f64()]
 }
 
-/// Waits for a further address after `before`, and returns the new state.
+/// Waits until the tab's history has more addresses than in `before`, and returns the new state.
 async fn next(window: &Window, before: [Option<f64>; 2]) -> [Option<f64>; 2] {
     window.wait(&format!("history.length > {}", before[0].unwrap())).await;
     drawn(window).await;
@@ -82,7 +82,7 @@ async fn zoom_with_two_fingers(window: &Window, whole: [Option<f64>; 2]) {
     assert_eq!(state(window).await, whole, "the gesture has not ended");
     touch("touchEnd", &[0.2]).await;
     touch("touchEnd", &[]).await;
-    // The fingers were a fifth of the week apart and are now three fifths of the chart apart, so it shows a third of the week.
+    // The fingers were a fifth of the week apart and are now three fifths of the chart apart, so the chart shows a third of the week.
     let share = next(window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
 }

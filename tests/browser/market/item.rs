@@ -92,7 +92,7 @@ async fn dragging_zooms_and_loads_finer_data() {
     let zoomed = window.address().await;
     window.reload().await;
     drawn(&window).await;
-    assert_eq!(window.address().await, zoomed, "the address must keep the part");
+    assert_eq!(window.address().await, zoomed, "the address must keep the zoomed times");
     window.focus("button", "Reset").await;
     window.press("Enter").await;
     window.wait("!location.search.includes('from=')").await;

@@ -63,7 +63,7 @@ async fn a_new_tab_has_the_key_of_an_open_one_and_forgetting_it_is_for_all_tabs(
     let other = window.tab(&key).await;
     other.open("/market?view=mayor").await;
     other.wait_for("heading", "In office").await;
-    assert_eq!(other.evaluate("localStorage.length").await, 0, "nothing is stored on the device");
+    assert_eq!(other.evaluate("localStorage.length").await, 0, "the device must not store the key");
     forget_key(&other).await;
     for window in [&other, &window] {
         window.to_front().await;
@@ -110,7 +110,7 @@ async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
     window.wait_for("button", "Key").await;
     let kept = "localStorage.getItem('key')";
     assert_eq!(window.evaluate(kept).await, key.as_str());
-    // As after a restart of the browser, no tab has the key.
+    // Without the session storage, no tab has the key, as after a restart of the browser.
     window.evaluate("sessionStorage.clear()").await;
     window.reload().await;
     window.click("button", "Key").await;
@@ -166,7 +166,7 @@ async fn the_key_is_in_no_address_log_or_referrer() {
         window.click("link", view).await;
         settle(&window).await;
     }
-    assert_eq!(window.address().await, "/market?view=flips", "the fragment is gone");
+    assert_eq!(window.address().await, "/market?view=flips", "the fragment must be gone");
     window.click("link", "API").await;
     window.wait("location.pathname.endsWith('/docs')").await;
     window.back().await;
@@ -175,7 +175,7 @@ async fn the_key_is_in_no_address_log_or_referrer() {
 
     let key = pro_key(&cloud);
     let requests = window.requests("");
-    assert!(requests.iter().any(|request| request.sent["headers"]["X-API-Key"] == key), "the key is used");
+    assert!(requests.iter().any(|request| request.sent["headers"]["X-API-Key"] == key), "no key was sent");
     let mut referrers = requests.iter().filter_map(|request| request.sent["headers"]["Referer"].as_str());
     assert!(referrers.all(str::is_empty), "{requests:?}");
     let addresses = window.addresses_of_tab().await;

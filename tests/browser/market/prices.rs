@@ -67,7 +67,7 @@ async fn instant_prices_and_the_spread_are_those_of_the_best_orders() {
         assert!(average.contains(price) && average.contains("best 2 % of the volume"), "{average}");
     }
     window.inspect("market-item-prices").await;
-    // This time is in the future of every clock.
+    // 1e15 is in the future of every clock.
     let response = "pass().then((response) => response.json()).then(({ data }) => success({ ...data, lastUpdated: 1e15 }))";
     replace(&window, "mode=book", response).await;
     go(&window, "?item=COAL").await;

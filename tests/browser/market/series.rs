@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::cloud::{ITEM, pro_key, start, start_with_past};
 use crate::window::Window;
 
-/// Runs the body of an asynchronous function in the page. It can use `module` (the exports of `file`), `BAZAAR` and `AUCTIONS` (the
+/// Runs the body of an asynchronous function in the page. The body can use `module` (the exports of `file`), `BAZAAR` and `AUCTIONS` (the
 /// markets), and the value as `given`.
 pub(super) async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
     let expression = format!(
@@ -27,7 +27,7 @@ async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
     let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open("/market").await;
-    // The product has 3-hour candles of 30 days and daily candles of two years. Both lack twelve in a row.
+    // The product has 3-hour candles of 30 days and daily candles of two years. Each of these intervals lacks twelve candles in a row.
     let found = run(
         &window,
         "series.js",

@@ -6,7 +6,7 @@ use crate::window::Window;
 /// The most bytes of the page with its scripts and styles, compressed.
 const MOST_BYTES: f64 = 45_000.0;
 
-/// The same for the page of an item. Data of the API do not count.
+/// The most bytes of the page of an item. Data of the API do not count.
 const MOST_BYTES_WITH_ITEM: f64 = 80_000.0;
 
 /// The files that the page has loaded, and their sizes as gzip compresses them. The local cloud compresses less, but faster.

@@ -7,7 +7,7 @@ use simulator::Fault;
 use super::{open, settle};
 use crate::cloud::{ITEM, NAME, start};
 
-/// The hostile provider's names and descriptions end with this. If it ran as a script, it would set `window.isHarmed`.
+/// The hostile provider's names and descriptions end with this markup. If the page ran the markup, it would set `window.isHarmed`.
 const MARKUP: &str = "<img src=x onerror=\"isHarmed=1\"><script>isHarmed=1</script>";
 
 /// [`MARKUP`] with formatting codes, which the page must not show.

@@ -33,7 +33,7 @@ async fn a_starred_item_is_in_the_list_of_every_tab_with_its_target() {
     window.type_text("10b").await;
     window.press("Tab").await;
     window.wait_for_text("✓ Reached").await;
-    // Any other text than an amount changes nothing, and a message says so.
+    // A text that is not an amount changes nothing, and a message says so.
     let field = format!("document.querySelector('[aria-label=\"Target price of {NAME}\"]')");
     window.evaluate(&format!("{field}.select()")).await;
     window.focus("textbox", &format!("Target price of {NAME}")).await;

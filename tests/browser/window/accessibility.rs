@@ -1,4 +1,4 @@
-//! Checks accessibility with axe-core. The debugging protocol injects its script, because the policies of the pages block it.
+//! Checks accessibility with axe-core. The debugging protocol injects the script of axe, because the policies of the pages block it.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ const DRAWN: &str = "new Promise((done) => requestAnimationFrame(() => requestAn
 
 impl Window {
     /// Panics if axe finds a violation, or if the page is wider than the window: in the dark scheme on a narrow telephone, and in the
-    /// light one on a laptop. `state` names the page's state in the message. Resizing must not change that state.
+    /// light one on a laptop. `state` names the page's state in the message. Resizing must not change the state.
     pub(crate) async fn inspect(&self, state: &str) {
         if self.evaluate("typeof axe").await == "undefined" {
             self.evaluate(&format!("{AXE}; void 0")).await;

@@ -38,11 +38,11 @@ const ARGUMENTS: [&str; 12] = [
     "--window-size=1280,900",
 ];
 
-/// Runs the tasks that read and write the pipes. It outlives the runtimes of the tests.
+/// Runs the tasks that read and write the pipes. This runtime outlives the runtimes of the tests.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
 
-/// Shared, because its start takes longer than most tests.
+/// All tests share one Chromium, because its start takes longer than most tests.
 static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::start);
 
 struct Chromium {

@@ -1,4 +1,4 @@
-//! A browser window that shows pages of the service. [`seen`] records everything that a page must never do.
+//! A browser window that shows pages of the service. [`seen`] records the activity of the pages, and finds what a page must never do.
 
 mod accessibility;
 mod chromium;
@@ -26,7 +26,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Opens an empty window for pages whose addresses begin with `base`. `key` must not be seen in any address.
+    /// Opens an empty window for pages whose addresses begin with `base`. No request may have `key` outside the header
+    /// `X-API-Key` and the fragment.
     pub(crate) async fn new(base: &str, key: &str) -> Self {
         Self::of(Arc::new(Context::new().await), base, key).await
     }
@@ -140,12 +141,13 @@ impl Window {
         }
     }
 
-    /// The requests until now whose path and query begin with this.
+    /// The requests until now whose path and query begin with `path`.
     pub(crate) fn requests(&self, path: &str) -> Vec<Request> {
         self.tab.seen().requests(path).cloned().collect()
     }
 
-    /// Panics if a page did something forbidden (see [`seen`]). Messages in the console that contain one of these texts are allowed.
+    /// Panics if a page did something forbidden (see [`seen`]). Messages in the console that contain one of the `expected` texts are
+    /// allowed.
     #[track_caller]
     pub(crate) fn expect_clean(&self, expected: &[&str]) {
         let faults = self.tab.seen().faults(expected);

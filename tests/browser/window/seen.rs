@@ -8,7 +8,7 @@ pub(crate) struct Request {
     pub(crate) url: String,
     /// Address, method, headers and body, as the debugging protocol describes them.
     pub(crate) sent: Value,
-    /// When it was sent, in Unix milliseconds.
+    /// When the request was sent, in Unix milliseconds.
     pub(crate) sent_at_ms: f64,
     /// The response with its `status` and `headers`, or `null` until it arrives.
     pub(crate) response: Value,
@@ -24,12 +24,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Starts without activity, for pages whose addresses begin with `base`. `key` must not be in any address.
+    /// Starts without activity, for pages whose addresses begin with `base`. No request may have `key` outside the header
+    /// `X-API-Key` and the fragment.
     pub(super) fn of(base: &str, key: &str) -> Self {
         Self { base: base.to_owned(), key: key.to_owned(), ..Self::default() }
     }
 
-    /// The requests whose path and query begin with this.
+    /// The requests whose path and query begin with `path`.
     pub(super) fn requests(&self, path: &str) -> impl Iterator<Item = &Request> {
         let front = format!("{}{path}", self.base);
         self.requests.iter().filter(move |request| request.url.starts_with(&front))
@@ -52,7 +53,7 @@ impl Seen {
                 faults.push(format!("request to {url}"));
             }
             let mut readable = sent.clone();
-            // Browsers never send the fragment, and the header is for the key.
+            // Browsers never send the fragment, and the header X-API-Key is for the key.
             readable["urlFragment"].take();
             let headers = readable["headers"].as_object_mut().unwrap();
             headers.retain(|name, _| !name.eq_ignore_ascii_case("x-api-key"));
