@@ -1,6 +1,6 @@
-//! Accounts and API keys. Each has one row, with the `pk` `account#NAME` or `key#ID`. The table stores only a key's digest. The index
-//! `by-account` lists the keys of an account; it lags about a second behind the table. A row `request#NAME#ID` stores for a day which
-//! key a request issued, so that a client can repeat the request.
+//! Accounts and API keys. Each account has one row with the `pk` `account#NAME`, and each key one row with the `pk` `key#ID`. The table
+//! stores only a key's digest. The index `by-account` lists the keys of an account, and lags about a second behind the table. A row
+//! `request#NAME#ID` stores for a day which key a request issued, so that a client can repeat the request.
 //!
 //! A corrupt row is an error and is not skipped: access must not be granted or denied by a guess.
 
@@ -150,8 +150,8 @@ pub async fn issued_by(
     Ok((until > now.get()).then_some(key))
 }
 
-/// Stores `key` as the key that the request issued at `now`, if the stored key is still `before`. Returns `false` if a concurrent
-/// attempt was first; the caller then starts again.
+/// Stores `key` as the key that the request issued at `now`, if the stored key is still `before`. Returns `false` if a concurrent attempt
+/// stored another key first; the caller then starts again.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -162,8 +162,8 @@ pub async fn note_request(
     (before, key): (Option<&KeyId>, &KeyId),
     now: UnixSeconds,
 ) -> Result<bool, Error> {
-    // An expired row may still exist. The row already has `key` if an earlier attempt of this write succeeded but its response was
-    // lost.
+    // The condition accepts an expired row, which may still exist. It also accepts `key` itself: an earlier attempt of this write may have
+    // succeeded, but its response was lost.
     let write = table
         .put_item()
         .item(PARTITION_KEY, string(request_key(name, request)))
@@ -178,8 +178,9 @@ pub async fn note_request(
     table.write("PutItem", write.send()).await.map(|written| written.is_some())
 }
 
-/// Writes the account if the stored one is still `before`, and returns whether it did. If another change came first, the caller must
-/// start again. The change is dated now, so payments with an earlier date do not undo it.
+/// Writes `account` if the stored account still has the subscription of `before`, or if there is still no account and `before` is `None`.
+/// Returns whether the account was written. If it was not, another change came first, and the caller must start again. The change is dated
+/// now, so payments with an earlier date do not undo it.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -202,8 +203,8 @@ pub async fn replace_account(
     table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Writes the account as changed by a payment at the time `at`, unless the stored one was changed later. Returns whether it did.
-/// Payments can therefore be reported repeatedly and in any order.
+/// Writes the account as changed by a payment at the time `at`, unless the stored account was changed later. Returns whether the account
+/// was written. Payments can therefore be reported repeatedly and in any order.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -226,7 +227,7 @@ fn put_account(table: Session<'_>, account: &Account, changed_at: UnixSeconds) -
         .item(CHANGED_AT, number(changed_at.get()))
 }
 
-/// Writes the key unless its id exists, and returns whether it did.
+/// Writes the key unless its id exists, and returns whether the key was written.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -252,7 +253,7 @@ pub async fn put_key(table: Session<'_>, key: &KeyRecord) -> Result<bool, Error>
     table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Marks the pending key as issued. Returns `false` if it does not exist or is revoked.
+/// Marks the pending key as issued. Returns `false` if the key does not exist or is revoked.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -273,7 +274,7 @@ pub async fn revoke_key(table: Session<'_>, id: &KeyId, at: UnixSeconds) -> Resu
     table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Lets the key expire at the time `at`, unless it is revoked or expires earlier. Returns whether it did.
+/// Sets the key's expiry to the time `at`. Returns `false` if the key does not exist, is revoked, or already expires by then.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -298,7 +299,7 @@ fn update_unrevoked(table: Session<'_>, id: &KeyId) -> UpdateItemFluentBuilder {
         .condition_expression("attribute_exists(pk) AND attribute_not_exists(revoked_at)")
 }
 
-/// Removes the key if it is pending, and returns whether it did. A pending key has not been shown to its owner.
+/// Removes the key if it is pending, and returns whether the key was removed. A pending key has not been shown to its owner.
 ///
 /// # Errors
 /// If the table does not answer in time.

@@ -24,7 +24,7 @@ use crate::connector;
 
 /// The environment variable with the endpoint of DynamoDB.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-/// The environment variable with the endpoint of all services that have no separate one.
+/// The environment variable with the endpoint of every AWS service that has no variable of its own.
 const GENERAL_ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
 /// The timeout of one attempt. DynamoDB responds within milliseconds, so after two seconds a retry is faster than waiting.
@@ -55,8 +55,8 @@ pub(crate) fn of_sdk(sdk: &SdkConfig) -> Client {
     Client::from_conf(with_timeouts(builder).build())
 }
 
-/// Whether the variable is set and empty. The service treats that as unset (`Config`). The SDK treats it as an endpoint and
-/// panics at the first request.
+/// Whether the variable is set and empty. The service treats an empty variable as unset (`Config`). The SDK treats its value as
+/// an endpoint, and panics at the first request.
 #[must_use]
 pub fn is_empty_variable(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value.is_empty())
@@ -110,7 +110,7 @@ pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
 /// # Errors
 /// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address.
 pub fn is_on_this_machine() -> Result<bool, ConfigError> {
-    // A tool reads no other variable of a function, so an invalid one must not stop it.
+    // A tool uses no other variable of a function, so an invalid value of another variable must not stop the tool.
     let only_endpoint = |name: &str| std::env::var(name).ok().filter(|_| name == ENDPOINT);
     let endpoint = Config::from_lookup(only_endpoint)?.dynamodb_endpoint;
     let general = std::env::var(GENERAL_ENDPOINT).ok().and_then(|endpoint| Url::parse(&endpoint).ok());
@@ -127,8 +127,8 @@ fn is_local(endpoint: &Url) -> bool {
     matches!(endpoint.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Adds a region and credentials if they are missing. An emulator of DynamoDB does not check them, but the SDK sends no
-/// request without them, and would look for them on the network for seconds.
+/// Adds a placeholder region and placeholder credentials if they are missing. An emulator of DynamoDB checks neither. Without
+/// placeholders, the SDK would search the network for credentials for seconds, and then send no request.
 fn with_placeholders(loader: ConfigLoader, http: SharedHttpClient) -> ConfigLoader {
     let region = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new())
         .or_else(ProfileFileRegionProvider::new())

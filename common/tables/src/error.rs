@@ -67,11 +67,11 @@ impl Error {
 }
 
 impl SourceError for Error {
-    /// Requests without a stale value do not pause. Unlike the provider, DynamoDB does not limit one client because of another, and a query
-    /// serves such a request better than a pause. The authorizer never has a stale value, so it never pauses.
+    /// A request without a stale value always queries DynamoDB, even shortly after a failure: the query may succeed, and without it the
+    /// request fails for certain. DynamoDB needs no protection from queries. The authorizer never has a stale value, so it always queries.
     const IS_SPARED: bool = false;
 
-    /// Only a timeout justifies a stale value. Other failures are quick, and the next query may succeed.
+    /// Only a timeout starts a pause. Other errors arrive quickly, so the next request can query again at once.
     fn is_failure(&self) -> bool {
         matches!(self, Self::Timeout { .. })
     }
@@ -86,7 +86,7 @@ impl From<Error> for ApiError {
 /// Why a route that reads a table has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum ResponseError {
-    /// The table has failed.
+    /// The operation on the table failed.
     #[error(transparent)]
     Table(#[from] Error),
     /// The table has no data for the response.

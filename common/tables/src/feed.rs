@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The data of one recorder, which is the function `record-NAME`.
+/// The data that the function `record-NAME` records.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Feed {
     /// The name, such as `bazaar`.
@@ -15,7 +15,7 @@ pub struct Feed {
     pub longest_standstill: Option<Duration>,
 }
 
-/// The prices of the bazaar and of auctions change with every refresh.
+/// The longest standstill of prices in the bazaar and in auctions, which normally change with every refresh.
 const LONGEST_STANDSTILL: Option<Duration> = Some(Duration::from_mins(10));
 
 pub const BAZAAR: Feed = Feed {

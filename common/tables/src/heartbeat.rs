@@ -4,17 +4,17 @@
 //! |---|---|
 //! | `first_recorded_at` | the earliest tick, in Unix seconds |
 //! | `last_recorded_at` | the latest tick |
-//! | `gaps` | the gaps between them, oldest first: a list of maps with the ticks `from` and `to` around each gap |
+//! | `gaps` | the gaps between the earliest and the latest tick, oldest first: a list of maps with the ticks `from` and `to` around each gap |
 //! | `recorded_minutes` | the ticks of the last hour: bit `n` of the number stands for the tick `n` minutes before the latest one |
 //! | `data_changed_at` | the time of the newest refresh with changed data, by the provider's clock, in Unix seconds |
-//! | `data_digest` | the digest of these data |
+//! | `data_digest` | the digest of the data of that refresh |
 //!
 //! Rows of earlier versions may lack the last three attributes. Without `recorded_minutes`, all minutes outside gaps count as recorded.
-//! Without the other two, the time of the last change is unknown. Neither makes a feed unhealthy.
+//! Without `data_changed_at` and `data_digest`, the time of the last change is unknown. A missing attribute does not make a feed unhealthy.
 //!
-//! A gap is a pause between two successive ticks that is longer than the feed allows. A tick within a gap divides it; parts that are short
-//! enough are not gaps. The row depends only on the set of ticks, not on their order or repetitions. Only the newest gaps are kept. New
-//! ticks arrive at most a few minutes late, so they never fall into a dropped gap.
+//! A gap is a pause between two successive ticks that is longer than the feed allows. A late tick within a gap divides the gap; a part that
+//! is no longer than the feed allows is not a gap. The row depends only on the set of ticks, not on their order or repetitions. Only the
+//! newest gaps are kept. Ticks arrive at most a few minutes late, so no tick falls into a gap that was dropped.
 
 use std::hash::Hash;
 use std::time::Duration;
@@ -38,7 +38,8 @@ const DATA_DIGEST: &str = "data_digest";
 const FROM: &str = "from";
 const TO: &str = "to";
 
-/// The maximum number of gaps in a row. Only the latest is shown, but late ticks can close it.
+/// The maximum number of gaps in a row of the table. Only the latest gap is shown, but a late tick can close it, and the gap before it is
+/// then shown.
 const MOST_GAPS: usize = 8;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -134,7 +135,8 @@ impl Heartbeat {
         self.data_changed_at().filter(|changed_at| changed_at.plus(longest) <= now)
     }
 
-    /// Sets the refresh if it is newer than the known one and has different data. The time never goes back, whatever the order.
+    /// Stores the refresh if it is newer than the stored one and has different data. The stored time therefore never goes back, whatever
+    /// the order of the refreshes.
     fn with_refresh(self, refresh: Refresh) -> Self {
         let is_change =
             self.changed.is_none_or(|known| known.at < refresh.at && known.digest != refresh.digest);
@@ -206,7 +208,7 @@ impl Heartbeat {
     }
 }
 
-/// Returns the bits of the hour that ends with the latest tick `last`, each with its minute.
+/// Returns the 60 bits of the hour that ends with the latest tick `last`, and the minute of each bit.
 fn minutes_before(last: UnixSeconds) -> impl Iterator<Item = (u64, UnixSeconds)> {
     (0..HOUR).map(move |age| (1 << age, last.minus(MINUTE * age)))
 }
@@ -229,9 +231,10 @@ fn key(feed: &Feed) -> Attributes {
     item::key(PARTITION, feed.name)
 }
 
-/// Adds the ticks at which the feed was recorded, and the refresh that was read. Returns the heartbeat; `None` if it has no tick.
-/// `latest` is the latest possible tick. A stored heartbeat after it is wrong, and no current tick would correct it, so it is replaced. A
-/// refresh after `latest` is dated `latest`, so that the refreshes after it are newer.
+/// Adds the ticks at which the feed was recorded, and the refresh that the run read, to the feed's row. Returns the new heartbeat; `None`
+/// if the row and `ticks` have no tick. `latest` is the latest time that a recorder's clock can show. A stored heartbeat with a later tick
+/// is wrong and would stay wrong, so it is replaced. A refresh with a later time is stored with the time `latest`, so that following
+/// refreshes count as newer.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -269,7 +272,7 @@ pub(crate) async fn note(
     }
 }
 
-/// Adds the condition that these attributes have the same values as in `before`.
+/// Adds the condition that these attributes of the stored row still have the values that they have in `before`.
 pub(crate) fn if_unchanged(
     request: PutItemFluentBuilder,
     before: Option<&Attributes>,

@@ -24,13 +24,14 @@ use crate::table::Table;
 /// Room for a thousand pages.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// A history whose newest entries a route lists.
+/// A history, and the route that lists its newest entries.
 pub trait HistoryList: 'static {
     const ROUTE: &'static Route;
 
     type Entry: Serialize;
 
-    /// Returns the newest entries at the time `now`, at most `limit`. With `before`, returns an earlier page.
+    /// Returns the newest entries at the time `now`, at most `limit`. With `before`, returns the newest entries before that time;
+    /// these can exceed `limit` by entries of the same time as the last one.
     ///
     /// # Errors
     /// If the table does not answer in time.
@@ -50,7 +51,7 @@ struct HistoryPage<E> {
     history: Vec<E>,
 }
 
-/// The handler of the route of `L`. It caches one document for each end and limit.
+/// The handler of the route of `L`. It caches one document for each pair of `before` and `limit`.
 #[derive(Debug)]
 pub struct HistoryListHandler<L> {
     table: Table,

@@ -63,7 +63,7 @@ pub(crate) fn bytes(item: &Attributes, attribute: &'static str) -> Result<Vec<u8
     Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
 }
 
-/// Reads the rows with `read`, and leaves out the corrupt ones. `partition` is their partition key, for the log.
+/// Reads the rows with `read`, and leaves out corrupt rows. `partition` is the rows' partition key, for the log.
 pub(crate) fn readable<T>(
     rows: &[Attributes],
     partition: &str,
@@ -85,8 +85,7 @@ pub(crate) fn each_readable<T>(
     rows.iter().map(read).collect()
 }
 
-/// Returns the value that was read from a row. Instead of an error, returns `None`, and logs the error with the row's
-/// keys.
+/// Returns the value that was read from a row. If the row is corrupt, logs the error with the row's keys, and returns `None`.
 pub(crate) fn unless_corrupt<T>(
     read: Result<Option<T>, Corrupt>,
     partition: &str,

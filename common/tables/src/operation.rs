@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{Error, cause};
 use crate::table::Table;
 
-/// The pause before the rest of a batch is sent again. It doubles each time and is partly random.
+/// The pause before the unprocessed requests of a batch are sent again. It doubles each time and is partly random.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -70,10 +70,10 @@ impl<'a> Operation<'a> {
         self.send(conditional)
     }
 
-    /// Waits for about `pause` before the rest of a batch is sent again, and returns the next pause.
+    /// Waits for about `pause` before the unprocessed requests of a batch are sent again, and returns the next pause.
     ///
     /// # Errors
-    /// If the deadline is too close.
+    /// If the pause would not end before the deadline.
     pub(crate) async fn pause(self, pause: Duration) -> Result<Duration, Error> {
         let pause = pause.mul_f64(fastrand::f64() + 0.5);
         if Instant::now() + pause >= self.deadline {

@@ -1,5 +1,5 @@
-//! Queries whose rows are read from the JSON of the response ([`Row`]). The SDK still signs, sends and retries the queries, and reads
-//! their errors. This saves 25 % of the processor time of a request for a history of 90 days.
+//! Queries whose rows this crate parses from the JSON of the response ([`Row`]). The SDK still signs, sends and retries the queries, and
+//! parses their errors. Not parsing rows with the SDK saves 25 % of the processor time of a request for a history of 90 days.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,9 +46,9 @@ impl BodyTaker {
     }
 }
 
-/// Reads the body of a response.
+/// Parses the body of a response.
 fn page_of(body: Option<&SdkBody>) -> Result<QueryPage<'_>, String> {
-    // Checking the whole text is faster than checking each of its strings.
+    // Checking UTF-8 once for the whole text is faster than checking each of its strings.
     let text = str::from_utf8(body.and_then(SdkBody::bytes).unwrap_or_default());
     let page = text
         .map_err(|error| error.to_string())

@@ -1,18 +1,19 @@
-//! The runner of the recorders, which are scheduled functions that record data in the table of histories. It is here and not in `common`,
-//! because every recorder writes to a table.
+//! The runner of the recorders, which are scheduled functions that record data in the table of histories. The runner is in this crate and
+//! not in `common`, because every recorder writes to a table.
 //!
-//! A recorder records the present. Most recorders fetch data from the provider and file it under the minute of their event. Each event thus
-//! has one minute, whatever second the run begins at and however long it takes. Data that was fetched too late for this minute is filed
-//! under the minute of the fetch, unless that minute is already recorded. No client waits for recorders, so they repeat a failed fetch
-//! until just enough time is left to write. Delays of the scheduler and of Lambda add up, so the recorder itself refuses an event that is
-//! not of the present. Only a backfill always records the minute of its event, because its provider is simulated and serves the past.
+//! A recorder records the present. Most recorders fetch data from the provider and file it under the minute of their event. The minute
+//! therefore does not usually depend on the second at which the run begins, or on how long the run takes. Data that was fetched too late
+//! for the minute of the event is filed under the minute of the fetch, unless that minute is already recorded. No client waits for
+//! recorders, so they repeat a failed fetch until just enough time is left to write. Delays of the scheduler and of Lambda add up, so the
+//! recorder itself refuses an event that is not of the present. Only a backfill always records the minute of its event, because its
+//! provider is simulated and serves the past.
 //!
 //! After each run of the present, the runner updates the heartbeat of the feed, and the recorder writes the public files that the run
 //! changed. If a file cannot be written, the run still succeeds, and the next run writes the file. A backfill of the past updates no
 //! heartbeat and writes no files.
 //!
-//! A failure fails the invocation. Recorders that run every minute retry at the next tick. Lambda retries the others, and finally keeps
-//! their event as a dead letter.
+//! A failure fails the invocation. Recorders that run every minute retry at the next tick. Lambda retries the other recorders, and keeps an
+//! event that fails again as a dead letter.
 
 use std::error::Error as StandardError;
 use std::time::Duration;
@@ -44,8 +45,8 @@ const LONGEST_DELAY: Duration = Duration::from_secs(75);
 /// A fetch may end this long before the minute begins, because clocks differ.
 const LARGEST_LEAD: Duration = Duration::from_secs(10);
 
-/// The time that is reserved for writing before the deadline of an invocation, which is 1.5 s before Lambda's. A run of 50 s can fetch for
-/// 40 s.
+/// The time that is reserved for writing. It ends at the deadline of the invocation, 1.5 s before Lambda ends the run. A run of 50 s can
+/// therefore fetch for 40 s.
 const WRITING_TIME: Duration = Duration::from_millis(8_500);
 
 /// The time limit of writing the public files.
@@ -95,7 +96,7 @@ pub trait Recorder: Sized + Send + Sync + 'static {
     /// The name of the function, its crate, its binary and its folder.
     const NAME: &'static str;
 
-    /// The feed that it records.
+    /// The feed that the function records.
     const FEED: &'static Feed;
 
     /// The result of a run, for the log and for the response to a manual invocation.
@@ -138,7 +139,7 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Whether the run succeeded and had nothing to record, for the log.
+    /// Whether a run that succeeded had nothing to record, for the log.
     fn is_nothing(outcome: &Self::Outcome) -> bool {
         let _ = outcome;
         false
@@ -185,7 +186,7 @@ pub struct RowsRead {
 /// The ticks under which a run can file its data.
 #[derive(Debug, Clone, Copy)]
 pub enum Ticks {
-    /// The minute of the event, or the minute of the system's clock if it is too late for the event.
+    /// The minute of the event, or the minute of the system's clock if the fetch ends too long before or after the minute of the event.
     OfClock(Tick),
     /// Always the minute of the event. Used by backfills.
     OfEvent(Tick),
@@ -200,7 +201,7 @@ impl Ticks {
         }
     }
 
-    /// Returns how to file a fetch that ends now.
+    /// Returns the minute under which to file a fetch that ends now.
     #[must_use]
     pub fn current(self) -> Filing {
         match self {
@@ -224,8 +225,8 @@ fn filed_under(event: Tick, fetched_at: UnixMilliseconds) -> Tick {
 pub struct Filing {
     /// The minute under which the data is filed.
     pub tick: Tick,
-    /// The minute of the run's event. Data that is filed under another minute never replaces data of that minute's own run, and is replaced
-    /// by it.
+    /// The minute of the run's event. If it differs from `tick`, the data never replaces data of the run for the event of `tick`, and that
+    /// run replaces the data.
     pub(crate) event: Tick,
 }
 
@@ -243,7 +244,7 @@ impl From<Tick> for Filing {
     }
 }
 
-/// A schedule's event. Other fields are ignored.
+/// A schedule's event. Any other field is ignored.
 #[derive(Debug, Deserialize)]
 struct ScheduledEvent {
     /// When the recorder was due.
@@ -251,7 +252,7 @@ struct ScheduledEvent {
     /// Whether to record the minute of `time`, whatever the clock shows.
     #[serde(default)]
     backfill: bool,
-    /// The current time in a backfill, if it differs from `time`.
+    /// In a backfill, the time that counts as the current time; `time` if absent.
     now: Option<UnixMilliseconds>,
 }
 
@@ -270,7 +271,7 @@ struct NotOfThePresent {
 /// The work for an event.
 struct Due {
     ticks: Ticks,
-    /// The current time.
+    /// The current time; in a backfill, the time that the event states.
     now: UnixMilliseconds,
     /// Whether the tick is of the present. False if a backfill records the past.
     is_of_the_present: bool,
@@ -455,8 +456,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs `repeat` in an invocation of 50 s, less the margin of the deadline. Fetches fail with these failures in turn. Returns when the
-    /// fetches began, in seconds, and the result.
+    /// Runs `repeat` in an invocation of 50 s, of which Lambda's margin leaves 49 s. The fetches fail with these failures in turn. Returns
+    /// the second at which each fetch began, and the result.
     async fn fetches(failures: &[UpstreamError]) -> (Vec<u64>, Result<(), UpstreamError>) {
         let started = Instant::now();
         let now = UnixMilliseconds::new(1_777_388_400_000);

@@ -1,5 +1,5 @@
-//! Rows as they are in the JSON of DynamoDB's response. This avoids the `HashMap` per row and the `String` per name and number
-//! that the SDK creates.
+//! Rows that borrow from the JSON of DynamoDB's response. The SDK would instead create a `HashMap` per row, and a `String` per
+//! name and number.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -54,8 +54,8 @@ impl<'a> Row<'a> {
         self.sort_key.as_ref().and_then(Value::text).ok_or(Corrupt::new(SORT_KEY, "a string"))
     }
 
-    /// Returns the value that was read from the row. Instead of an error, returns `None`, and logs the error with the row's
-    /// keys. `partition` is the partition key.
+    /// Returns the value that was read from the row. If the row is corrupt, logs the error with the row's keys, and returns
+    /// `None`. `partition` is the row's partition key.
     pub(crate) fn unless_corrupt<T>(&self, read: Result<Option<T>, Corrupt>, partition: &str) -> Option<T> {
         unless_corrupt(read, partition, || self.sort_key().unwrap_or_default().to_owned())
     }

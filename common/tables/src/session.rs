@@ -1,4 +1,5 @@
-//! A session: a table and a time limit for its operations. It adds the waiting time to the invocation, as the upstream client does.
+//! A session: a table and a time limit for its operations. The time that the operations take is added to the waiting time of the
+//! invocation, like the time of upstream requests.
 
 use std::collections::HashMap;
 use std::error::Error as StandardError;
@@ -44,7 +45,7 @@ pub(crate) enum Reads {
 pub struct Session<'a> {
     table: &'a Table,
     time: TimeLimit,
-    /// The invocation that waits.
+    /// The invocation whose waiting time is measured; `None` for a tool.
     invocation: Option<&'a Invocation>,
 }
 
@@ -78,7 +79,7 @@ impl Table {
 }
 
 impl<'a> Session<'a> {
-    /// Returns an operation with this name. Its timeout starts now.
+    /// Returns an operation with this name. A timeout starts now.
     pub(crate) fn operation(self, name: &'static str) -> Operation<'a> {
         let deadline = match self.time {
             TimeLimit::Deadline(deadline) => deadline,
@@ -216,8 +217,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key of the last row unless the
-    /// end is reached. The read is consistent.
+    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key of the last row unless it is
+    /// the last one of the table. The read is consistent.
     pub(crate) async fn scan_page(
         self,
         after: Option<Attributes>,
@@ -321,9 +322,9 @@ async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Resu
                     Some(unprocessed) => left = unprocessed,
                 }
             }
-            // If DynamoDB can process no request of a batch, it returns an error. The SDK has already retried.
+            // If throttling stops every request of a batch, DynamoDB returns an error, and the SDK has already retried the batch.
             Err(error) if error.is_throttled() => {}
-            // The throttling is the reason for the timeout.
+            // The batch timed out because it was throttled before.
             Err(Error::Timeout { .. }) if is_throttled => return Err(operation.incomplete()),
             Err(error) => return Err(error),
         }
