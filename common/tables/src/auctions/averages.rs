@@ -1,4 +1,5 @@
-//! Averages over the last days. `record-candles` combines the hourly texts of each window into one text, so a request reads a single row.
+//! Averages over the last days. `record-candles` combines the hourly texts (`hour.rs`) of each window into one text, so a request reads a
+//! single row.
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
@@ -54,8 +55,8 @@ pub struct Averages {
 /// The averages of an item. Prices are for one item, not for a stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Average {
-    /// The average of the lowest prices at the end of each hour. Ignores hours in which the item was not listed; `None` if it was never
-    /// listed.
+    /// The average of the item's lowest prices at the ends of the hours. Hours in which the item was not listed do not count; `None` if it
+    /// was never listed.
     pub lowest: Option<Coins>,
     /// The sales; `None` if there were none.
     pub sold: Option<AverageSales>,
@@ -64,13 +65,13 @@ pub struct Average {
 /// The sales of an item in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AverageSales {
-    /// The sum of the prices divided by the number of items.
+    /// The sum of the prices divided by the number of items that were sold.
     pub average: Coins,
     /// The median price of one item.
     pub median: Coins,
     /// The number of sales.
     pub sales: u32,
-    /// The number of items.
+    /// The number of items that were sold.
     pub sold: u64,
     /// The average price of clean items; `None` if no clean item was sold.
     pub clean_average: Option<Coins>,

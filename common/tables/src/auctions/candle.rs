@@ -62,7 +62,7 @@ impl Listed {
         }
     }
 
-    /// Returns the prices of this interval and a later one, combined.
+    /// Returns the prices of this interval and a later interval as one.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Listed {
         Coins::of_hundredths(divided(self.sum, u64::from(self.samples)))
     }
 
-    /// Returns the numbers in a row: close, listings and samples. If the price changed, sum, open, high and low follow.
+    /// Returns the numbers that a row stores: close, listings and samples. If the price changed, sum, open, high and low follow.
     fn numbers(&self) -> Vec<u64> {
         let Self { open, high, low, close, sum, listings, samples } = *self;
         let mut numbers = vec![close.hundredths(), listings.into(), samples.into()];
@@ -164,8 +164,8 @@ impl Sold {
         self.high
     }
 
-    /// Returns the numbers in a row: the number of items and the sum. If there are several sales, their number, median, low and high
-    /// follow.
+    /// Returns the numbers that a row stores: the number of items and the sum. If there are several sales, the number of sales, the median,
+    /// low and high follow.
     fn numbers(&self) -> Vec<u64> {
         let mut numbers = vec![self.sold, self.sum];
         if self.sales > 1 {
@@ -206,7 +206,8 @@ impl Candle {
         (candle.listed.is_some() || candle.sold.is_some()).then_some(candle)
     }
 
-    /// Returns the text of a row: the numbers of the lowest prices. If there were sales, a semicolon and their numbers follow.
+    /// Returns the text that a row stores: the numbers of the lowest prices. If there were sales, a semicolon and the numbers of the sales
+    /// follow.
     #[must_use]
     pub fn to_text(&self) -> String {
         let joined = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! Prices.
+//! Prices in auctions.
 
 use std::num::NonZeroU32;
 

@@ -3,10 +3,11 @@
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
 //! | `auctions#sales` | the hour | `content`: the sales of the hour; `covered`: for how many milliseconds of the hour the sales are known; `minutes` |
-//! | `auctions#sums` | the hour | `content`: for each item, the sum of its closing prices in the day's hours up to this one, and the number of these prices; `minutes` |
+//! | `auctions#sums` | the hour | `content`: for each item, the sum of its closing prices in the day's hours up to and including this hour, and the number of these prices; `minutes` |
 //! | `auctions#averages` | `built` | `changes`: how often an hourly text was written |
 //!
-//! `minutes` is the number of minutes that a text was built from. A text from fewer minutes never replaces a text from more.
+//! `minutes` is the number of minutes that a text was built from. A text that was built from fewer minutes never replaces a text that was
+//! built from more.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub(super) const BUILT: &str = "built";
 pub(super) const CHANGES: &str = "changes";
 const COVERED: &str = "covered";
 
-/// The expected `content`, for error messages.
+/// The name of the expected `content` in error messages.
 const HOUR_TEXT: &str = "the text of the row's hour";
 
 /// How long the texts are kept. Averages need the texts of the last week, back to the beginning of its first day.
@@ -74,7 +75,7 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// `stacks`: the sum and the number of items, if they do not follow from the prices.
+    /// `stacks`: the sum of the prices and the number of items; `None` if no sale was a stack, so that both follow from `prices`.
     fn of(prices: &[u64], stacks: Option<(u64, u64)>) -> Self {
         let singles = || (prices.iter().sum::<u64>() / 100, prices.len() as u64);
         let (sum, sold) = stacks.unwrap_or_else(singles);
@@ -108,12 +109,12 @@ struct SumsText {
     hours: Vec<u32>,
 }
 
-/// The closing prices of several hours, added up.
+/// The closing prices of an item in several hours, added up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CloseSum {
-    /// Their sum, in hundredths of a coin.
+    /// The sum of the prices, in hundredths of a coin.
     pub(super) sum: u64,
-    /// The number of hours.
+    /// The number of hours that have a closing price.
     pub(super) hours: u32,
 }
 
@@ -142,8 +143,8 @@ pub(super) struct HourSales {
     pub(super) items: BTreeMap<AuctionItemId, ItemSales>,
 }
 
-/// Returns the candles and the texts of the hour from `start` to `end`. `minutes` are the minutes of the hour and the later minutes whose
-/// lists can have its sales.
+/// Returns the candles and the texts of the hour from `start` to `end`. `minutes` are the minutes of the hour, and the later minutes whose
+/// lists of ended auctions can have sales of the hour.
 pub(super) fn of_minutes(
     minutes: &[RecordedMinute],
     start: UnixSeconds,
@@ -211,8 +212,8 @@ impl HourTexts {
         Self { sales: sales_text(&sold_by_id), sold, closes, time }
     }
 
-    /// Writes the texts of an hour. A stored text from more minutes is kept. The sums build on the sums of the previous hour, so the hours
-    /// of a day must be written in order.
+    /// Writes the texts of an hour. A stored text that was built from more minutes is kept. The sums build on the sums of the previous
+    /// hour, so the hours of a day must be written in order.
     ///
     /// # Errors
     /// If a part was not written before the deadline. Repeating the call completes it.
@@ -263,7 +264,7 @@ fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {
     }
 }
 
-/// Writes a text unless the stored one is from more minutes.
+/// Writes a text unless the stored text was built from more minutes.
 async fn put<T: Serialize, const MORE: usize>(
     table: Session<'_>,
     partition: &str,
@@ -298,7 +299,7 @@ pub(super) async fn read_sums(
         return Ok((Sums::new(), 0));
     }
     let last = UnixSeconds::new(end.get() - 1);
-    // The newest row has the sums of all hours. If it is corrupt, an older one has nearly all.
+    // The newest row has the sums of all hours. If it is corrupt, the newest readable row lacks only the latest hours.
     for limit in [1, usize::MAX] {
         let query = table.query_between(SUMS, slot_key(day), slot_key(last)).consistent_read(true);
         let rows = table.rows(query.scan_index_forward(false), limit).await?;

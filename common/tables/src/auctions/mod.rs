@@ -1,5 +1,5 @@
 //! Auction prices over time. Every minute, `record-auctions` writes the lowest buy-it-now price of each item together with the list of
-//! ended auctions. A minute is one compressed text, split into as many rows as its size requires:
+//! ended auctions. The data of a minute is one compressed text, split into as many rows as its size requires:
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
@@ -7,11 +7,12 @@
 //! | `auctions#1m` | the minute; this row is the marker, which is written last | `hash`, `rows`, `last_updated`, `sales_since`, `sales_until` |
 //! | `auctions#lowest` | `0` or `1`, the parity of the minute | `slot`, `hash`, `auctions`: the auction of each lowest price |
 //!
-//! If two runs record the same minute, the run with the higher rank wins, whatever their order. Rows of different runs are never mixed.
-//! The rows of a run that was killed, or that did not win, expire. A row of auctions is overwritten two minutes later, so a reader of
-//! the newest marker finds the matching row. A late run never replaces a row of a later minute.
+//! If two runs record the same minute, the run with the higher rank wins, whatever their order. Rows of different runs are never mixed. The
+//! rows of a run that was killed, or that did not win, expire. A row of `auctions#lowest` is overwritten two minutes later, so a reader of
+//! the newest marker finds the row of the same minute. A late run never replaces a row of a later minute.
 //!
-//! Each minute stores the whole list of ended auctions. Lists overlap, so readers count each sale once ([`sales`]).
+//! Each minute stores the whole list of ended auctions. The lists of successive minutes overlap, so readers must count each sale once
+//! ([`sales`]).
 
 mod averages;
 pub(crate) mod candle;

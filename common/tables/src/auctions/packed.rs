@@ -1,4 +1,4 @@
-//! Texts about all items: JSON, compressed with gzip.
+//! Texts with data of all items: JSON, compressed with gzip.
 
 use common::request::auction_item_id::AuctionItemId;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
@@ -14,7 +14,7 @@ pub(super) const CONTENT: &str = "content";
 /// The maximum number of bytes of JSON that are read: ten times the usual size.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// The highest level that takes less than 50 ms. The two levels above it save only 0.2 %.
+/// The highest compression level that takes less than 50 ms. The two levels above it save only 0.2 %.
 const LEVEL: i32 = 10;
 
 /// The base of the digit that counts the characters shared with the previous id.

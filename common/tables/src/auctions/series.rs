@@ -28,7 +28,7 @@ pub const SERIES: Series = Series {
     intervals: &INTERVALS,
     parts: &[&HOURS],
     settle: Duration::from_mins(5),
-    // A sale appears in a list that is recorded at most this much later.
+    // A list of ended auctions is recorded at most this much after its sales, unless earlier runs failed.
     reach: Duration::from_mins(3),
 };
 

@@ -40,7 +40,7 @@ const SOLD: Interval = Interval {
 /// The attribute with the number of minutes that a row was built from.
 pub(super) const MINUTES: &str = "minutes";
 
-/// The number of rows that a page reads first, and the number that it then reads if it has too few sales.
+/// The number of rows that a page reads first, and the number that it reads next if the first rows have too few sales.
 const READS: [usize; 2] = [24, 176];
 
 const MILLISECONDS_OF_HOUR: i64 = 3_600_000;
@@ -55,7 +55,7 @@ pub struct SoldItem {
     pub amount: NonZeroU32,
     /// Whether it was a buy-it-now auction.
     pub bin: bool,
-    /// Whether nothing had been added to the item.
+    /// Whether the item was clean: nothing had been added to it.
     pub clean: bool,
 }
 
@@ -119,12 +119,12 @@ pub struct HourSold {
 }
 
 impl HourSold {
-    /// Writes the texts. A stored row from more minutes is kept.
+    /// Writes the texts. A stored row that was built from more minutes is kept.
     pub(super) async fn write(&self, table: Session<'_>, hour: UnixSeconds) -> Result<(), Error> {
         self.put(table, hour, "NOT (#minutes > :minutes)").await.map(drop)
     }
 
-    /// Writes the texts and returns the number of changed rows. A stored row from at least as many minutes is kept.
+    /// Writes the texts and returns the number of changed rows. A stored row that was built from at least as many minutes is kept.
     ///
     /// # Errors
     /// If a row was not written before the deadline. Repeating the call completes it.
@@ -179,8 +179,8 @@ pub struct SoldPage {
     pub next_before: Option<UnixMilliseconds>,
 }
 
-/// Returns the item's newest sales before a time: at most `limit`, plus any others in the same millisecond as the last one. Reads at most
-/// 200 rows.
+/// Returns the item's newest sales before a time: at most `limit`, plus any other sales in the same millisecond as the last one. Reads at
+/// most 200 rows.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -197,7 +197,8 @@ pub async fn sold_before(
     let mut unread = Some(last);
     let mut sales = Vec::new();
     for most in READS {
-        // One sale more than `limit` shows that there is another page. DynamoDB refuses a range of keys that ends before it begins.
+        // Reads on until there is one sale more than `limit`, which shows that there is another page. DynamoDB refuses a range of keys that
+        // ends before it begins.
         let Some(newest) = unread.filter(|newest| *newest >= oldest && sales.len() <= limit) else { break };
         let query = table.query_between(&partition, slot_key(oldest), slot_key(newest));
         let rows = table.rows(query.scan_index_forward(false), most).await?;

@@ -39,7 +39,7 @@ pub struct Sale {
     pub count: NonZeroU32,
     /// The price of the whole stack, in coins.
     pub price: u64,
-    /// When it was sold.
+    /// When the auction was won.
     pub time: UnixMilliseconds,
     /// Whether it was a buy-it-now auction.
     pub bin: bool,
@@ -58,7 +58,7 @@ impl Sale {
 /// The sales of successive lists of ended auctions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sales {
-    /// The time from which the lists have every sale.
+    /// The time from which the lists have every sale, up to `until`.
     pub since: UnixMilliseconds,
     /// When the provider refreshed the last list.
     pub until: UnixMilliseconds,
@@ -67,8 +67,8 @@ pub struct Sales {
 }
 
 impl Sales {
-    /// Returns these sales joined with later ones. Drops sales that are older than `kept`. If there is a gap between the two lists,
-    /// `since` is the end of the gap.
+    /// Returns these sales joined with `later`. Drops those of these sales that are older than `kept` at the end of `later`. If there is a
+    /// gap between the two lists, `since` is the end of the gap.
     #[must_use]
     pub fn followed_by(self, later: Self, kept: Duration) -> Self {
         let Self { since, until, mut list } = later;
@@ -88,11 +88,12 @@ impl Sales {
 pub struct Minute {
     /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
-    /// When this run or an earlier one last read all pages; `None` if unknown.
+    /// When this run or an earlier run last read all pages of running auctions; `None` if unknown.
     pub completed_at: Option<UnixMilliseconds>,
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.
     pub lowest_auctions: Vec<AuctionId>,
-    /// The sales that no earlier minute has; `None` if no list could be fetched.
+    /// The sales of the lists of ended auctions that no run has recorded yet; `None` if there is no such list. Sales of a recorded list may
+    /// be among them, because lists overlap.
     pub sales: Option<Sales>,
 }

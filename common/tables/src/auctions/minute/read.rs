@@ -1,4 +1,4 @@
-//! Reads recorded minutes: the newest, a range, and their sales.
+//! Reads recorded minutes: the newest one, or all minutes and sales of a period.
 //!
 //! Lists of ended auctions overlap, and two minutes can have the same list. A sale therefore counts once, at the time when the auction was
 //! won.
@@ -24,7 +24,8 @@ const CONCURRENT_READS: usize = 8;
 /// The maximum age of a minute that [`newest`] returns.
 pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 
-/// How long unrecorded sales are kept for a later minute. The sales of an hour can therefore be in minutes up to this long after it.
+/// How long the recorder keeps sales that it could not record, to record them with a later minute. The sales of an hour can therefore be in
+/// minutes up to this long after the hour.
 pub const SALES_KEPT: Duration = Duration::from_mins(15);
 
 /// A minute as it was recorded.
@@ -32,16 +33,16 @@ pub const SALES_KEPT: Duration = Duration::from_mins(15);
 pub struct RecordedMinute {
     /// The minute.
     pub slot: UnixSeconds,
-    /// The rank of its result, which ends with a hash of the content.
+    /// The rank of the minute's result, which ends with a hash of the content.
     pub hash: String,
     /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
     pub prices: Prices,
-    /// The sales; `None` if the list could not be fetched.
+    /// The sales; `None` if the minute was recorded without a list of ended auctions.
     pub sales: Option<Sales>,
 }
 
-/// Reads the minute of a marker. Returns `None` if the content is missing or corrupt, and logs this. If the minute `is_settled`, an
+/// Reads the minute of a marker. If the content is missing or corrupt, logs this and returns `None`. If the minute `is_settled`, an
 /// eventually consistent read is tried first, at half the cost.
 async fn minute_of(
     table: Session<'_>,
@@ -68,8 +69,8 @@ async fn minute_of(
     }))
 }
 
-/// Returns the newest minute recorded in the ten minutes before `now`, if there is one. If its rows are missing or corrupt, logs this and
-/// returns the minute before it. Requires only the permission `dynamodb:Query`.
+/// Returns the newest minute of the ten minutes before `now` that was recorded, if there is one. If its rows are missing or corrupt, logs
+/// this and returns the minute before it. Requires only the permission `dynamodb:Query`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -108,8 +109,8 @@ pub async fn lowest_auctions(
     Ok(auctions.into_iter().next())
 }
 
-/// Returns the recorded minutes from `from` to before `end`, in order. Assumes that they were recorded some time ago. A minute with missing
-/// or corrupt rows is logged and skipped.
+/// Returns the recorded minutes from `from` to before `end`, in order. Assumes that the minutes were recorded some time ago. A minute with
+/// missing or corrupt rows is logged and skipped.
 ///
 /// # Errors
 /// If the table does not answer in time.

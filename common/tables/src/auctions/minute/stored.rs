@@ -40,7 +40,7 @@ const SALES_UNTIL: &str = "sales_until";
 
 /// The maximum number of bytes of content in a row. DynamoDB limits a row to 400 KiB.
 const LARGEST_PART: usize = 300_000;
-/// The maximum number of auctions in a row. Each takes 16 bytes.
+/// The maximum number of auctions in a row of the table. Each auction takes 16 bytes.
 pub(super) const MOST_AUCTIONS: usize = 25_000;
 
 /// The content of a minute, in columns: neighbouring values of one kind compress best.
@@ -101,9 +101,9 @@ impl<'de> Deserialize<'de> for Sale {
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the call after a failure completes
-/// it. If several runs record the same minute, the result with the highest rank wins, whatever their order. The rank compares, one after
-/// the other: whether the result is for the minute's own event, whether it has a list of sales, the time of the refresh, and the time of
-/// the complete read. Returns `None` if another result wins.
+/// it. If several runs record the same minute, the result with the highest rank wins, whatever their order. A rank compares, in this order:
+/// whether the result is for the minute's own event, whether it has a list of sales, the time of the refresh, and the time of the last
+/// complete read. Returns `None` if another result wins.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
@@ -188,13 +188,13 @@ fn lowest_key(slot: Slot) -> Attributes {
     item::key(LOWEST, parity(slot.start))
 }
 
-/// Returns the sort key of the row for the minute's auctions. Minutes alternate between two rows, so the auctions of the previous minute
-/// stay in place.
+/// Returns the sort key of the row for the minute's auctions. Minutes alternate between two rows, so writing a minute leaves the auctions
+/// of the previous minute in place.
 pub(super) fn parity(slot: UnixSeconds) -> String {
     (slot.get() / 60).rem_euclid(2).to_string()
 }
 
-/// The content of a marker.
+/// The marker of a minute.
 pub(super) struct Marker {
     pub(super) slot: Slot,
     pub(super) hash: String,

@@ -18,8 +18,8 @@ fn time(minute: i64) -> UnixSeconds {
     UnixSeconds::new(1_777_388_400 + 60 * minute)
 }
 
-/// Returns a run with this many items. Its list has the sales of these auctions, and was refreshed at `refreshed`, in Unix
-/// milliseconds.
+/// Returns the result of a run with this many items. Its list of ended auctions has the sales of the auctions `sold`, and was
+/// refreshed at `refreshed`, in Unix milliseconds.
 fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
     let until = UnixMilliseconds::new(refreshed);
     let auction = |number: u8| AuctionId::of_bytes([number; 16]);
