@@ -8,7 +8,8 @@ use common::time::UnixSeconds;
 use super::quote::{Price, Quote};
 use crate::series::keys::Slot;
 
-/// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while its side has no orders.
+/// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while there are no buy orders (sell price) or
+/// no sell offers (buy price).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
     /// The price at the first recorded minute.
@@ -47,7 +48,7 @@ impl Prices {
         Self { open: price, high: price, low: price, close: price }
     }
 
-    /// Returns the prices. `None` if one is invalid, or if the four contradict each other.
+    /// Returns the prices. `None` if a price is invalid, or if open or close is not between low and high.
     fn nearest([open, high, low, close]: [f64; 4]) -> Option<Self> {
         let [open, high, low, close] = [open, high, low, close].map(Price::nearest);
         let (open, high, low, close) = (open?, high?, low?, close?);

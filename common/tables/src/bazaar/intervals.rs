@@ -36,8 +36,8 @@ pub(super) const HOUR: Interval = candles("1h", Duration::from_hours(1), Some(DA
 /// Returns an interval of candles.
 ///
 /// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot. If every product has a price, a query of 288
-/// candles takes 21 read units on average and at most 40, and a slot takes few more write units than rows. Among the numbers near the
-/// goal of 24 read units, this one distributes the ids best. `tests/service/capacity` measures the current values.
+/// candles takes 21 read units on average and at most 40, and a slot takes few more write units than rows. Among the numbers of shards near
+/// the goal of 24 read units, this one distributes the ids most evenly. `tests/service/capacity` measures the current values.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
     Interval { series: "candles", name, length, kept, shards: 449 }
 }
@@ -46,7 +46,7 @@ const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -
 #[derive(Debug, PartialEq, Eq)]
 pub struct Range {
     pub name: &'static str,
-    /// The interval of its points, which are recorded minutes or the closes of candles.
+    /// The interval between points. Points are recorded minutes or the closes of candles.
     pub interval: &'static Interval,
     /// The number of slots in the range, including the current one: the maximum number of points in a response.
     pub slots: u32,
@@ -75,8 +75,8 @@ impl Range {
 mod tests {
     use super::*;
 
-    /// Changing these numbers makes recorded rows unreachable, because queries look for them elsewhere. To change one, also rename its
-    /// interval, and copy the rows with `cargo admin history`.
+    /// Changing a number of shards makes recorded rows unreachable, because queries then read other partitions. To change it, also rename
+    /// the interval, and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
         let partitions: Vec<_> = [&ONE_MINUTE]

@@ -9,9 +9,9 @@ use crate::series::marker::{ROWS, of_minute};
 use crate::series::rows::{Written, add_rows, put_rows};
 use crate::session::Session;
 
-/// Records the quotes of a minute: one row per shard, and then the marker. Recording a minute again replaces its rows, so repeating
-/// the call after a failure completes it. A run for the event of another minute replaces no rows, so both runs may happen at the same
-/// time.
+/// Records the quotes of a minute: one row per shard, and then the marker. Recording a minute again replaces its rows, so repeating the
+/// call after a failure completes it. A run for the event of another minute writes only missing rows, so it may run at the same time as the
+/// run for the event of this minute.
 ///
 /// # Errors
 /// If a part was not written before the deadline.

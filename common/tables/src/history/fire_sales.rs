@@ -1,8 +1,9 @@
-//! Past fire sales. Each has one row. Its `pk` is `fire-sales`, and its `sk` has the start in Unix milliseconds (13 digits), `#` and the
-//! item.
+//! Past fire sales. Each sale has one row. The `pk` of the row is `fire-sales`, and its `sk` is the start in Unix milliseconds (13 digits),
+//! `#`, and the id of the item.
 //!
-//! The recorder sees a sale many times, and the provider may correct it in the meantime. The row has the time at which the sale was first
-//! seen, and the state in which it was last seen. First and last are decided by the times of the ticks, not by the order of the writes.
+//! The recorder sees a sale many times, and the provider may correct the sale in the meantime. The row has the time at which the sale was
+//! first seen, and the state in which it was last seen. First and last are decided by the times of the ticks, not by the order of the
+//! writes.
 
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -129,7 +130,7 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
         .expression_attribute_values(":seen", number(seen_at.get()))
         .expression_attribute_values(":recorded", number(recorded_at.get()));
     let is_newest = table.write("UpdateItem", newest.send()).await?.is_some();
-    // If the sighting is the newest and has a single tick, it is not earlier than the stored `recorded_at`.
+    // If the sighting is the newest and is of a single tick, the stored `recorded_at` is not later than that tick.
     if is_newest && recorded_at == seen_at {
         return Ok(true);
     }
@@ -150,9 +151,9 @@ pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, E
     Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
-/// Returns the sales that were first seen before the time `before`, latest first: at most `limit`, plus any others that were first seen at
-/// the same time as the last one. The next page begins before that time. Sales are sorted by their start, not by when they were first seen,
-/// so this reads all of them, about a hundred bytes each.
+/// Returns the sales that were first seen before the time `before`, latest first: at most `limit`, plus any other sales that were first
+/// seen at the same time as the last one, so that a next page can begin before that time. Sales are sorted by their start, not by when they
+/// were first seen, so all sales are read, about a hundred bytes each.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -181,7 +182,7 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
     Ok(readable(&rows, PARTITION, sighting).first().map(|sighting| sighting.recorded_at))
 }
 
-/// Returns every sale, in the order of their starts.
+/// Returns every sale, in the order of the starts; `None` for a corrupt row.
 ///
 /// # Errors
 /// If the table does not answer in time.

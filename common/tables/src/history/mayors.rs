@@ -1,8 +1,9 @@
 //! Past mayors: one row for each election. `pk` is `mayors`, and `sk` is the year of the election in four digits. The term is not
 //! stored, because it follows from the calendar.
 //!
-//! The provider can correct a mayor during the term, and can later return an earlier state again. Each row therefore has the
-//! provider's time in `last_updated`, and `Mayor::replaces` decides which state is kept. Rows of version 0.1.0 have no time.
+//! The provider can correct a mayor's data during the term, and can later return the uncorrected data again. Each row therefore
+//! has the time of the provider's refresh in `last_updated`, and `Mayor::replaces` decides which data is kept. Rows of version
+//! 0.1.0 lack `last_updated`.
 
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ pub struct Mayor {
 pub struct Perk {
     /// The display name.
     pub name: String,
-    /// Its effect, with the game's `§` colour codes.
+    /// The effect of the perk, with the game's `§` colour codes.
     pub description: String,
 }
 
@@ -56,8 +57,8 @@ fn sort_key(year: ElectionYear) -> String {
 }
 
 impl Mayor {
-    /// Whether the mayor replaces the stored one of the same year. The later time of the provider wins. For the same mayor,
-    /// however, perks always win against an empty list.
+    /// Whether this mayor replaces the stored mayor of the same year. The data with the later `last_updated` wins. If both are
+    /// the same mayor, however, data with perks always wins over data without perks.
     fn replaces(&self, stored: &Self) -> bool {
         if self.name == stored.name && self.perks.is_empty() != stored.perks.is_empty() {
             return stored.perks.is_empty();
@@ -81,8 +82,8 @@ impl Mayor {
     }
 }
 
-/// Records the mayor if the year has no mayor yet, or if this one replaces the stored one. Returns whether anything but the time
-/// changed.
+/// Records the mayor if the year has no mayor yet, or if this mayor replaces the stored one. Returns whether anything but the
+/// time changed.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -96,7 +97,7 @@ pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
             let of_the_time = |stored: Mayor| Mayor { last_updated: mayor.last_updated, ..stored };
             return Ok(stored.map(of_the_time).as_ref() != Some(mayor));
         }
-        // A row exists, or another run or an import has replaced the row that was read.
+        // The year already has a row, or another run or an import has replaced the row that was read.
         row = table.get(item::key(PARTITION, sort_key(mayor.year))).await?;
         stored = row.as_ref().and_then(of_row);
         if stored.as_ref().is_some_and(|stored| !mayor.replaces(stored)) {
@@ -150,7 +151,7 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
     Ok(readable(&rows, PARTITION, mayor).first().map(|mayor| mayor.year.term_begins()))
 }
 
-/// Returns every recorded mayor, the sitting one included, oldest first.
+/// Returns every recorded mayor, including the sitting one, oldest first; `None` for a corrupt row.
 ///
 /// # Errors
 /// If the table does not answer in time.

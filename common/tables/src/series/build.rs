@@ -1,4 +1,4 @@
-//! Builds candles: the finest ones from minutes, and the coarser ones from finer ones.
+//! Builds candles: those of the finest interval from minutes, and those of each coarser interval from finer candles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use super::rows::{Changed, merge, parts};
 use crate::error::Error;
 use crate::session::Session;
 
-/// A run stops building a series after this many slots, or after this time. It still completes slots that end at the same time. Two series
-/// take most of the 50 seconds of a run.
+/// A run stops building a series after this many slots, or after this time. It still completes the slots that end at the same time as the
+/// last one. A run builds two series, which take most of its 50 seconds.
 const MOST_SLOTS: usize = 24;
 const LONGEST: Duration = Duration::from_secs(18);
 
@@ -51,7 +51,7 @@ pub struct Built {
     noted_from: UnixSeconds,
 }
 
-/// Builds the candles that have ended at the time `now`, from old to new, and from fine to coarse if they end at the same time. Then
+/// Builds the candles that have ended at the time `now`, from old to new; candles that end at the same time from fine to coarse. Then
 /// rebuilds the candles for which data was added later. A run builds a bounded number of slots, and the next run continues.
 ///
 /// # Errors
@@ -126,9 +126,9 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
     async fn build(&mut self, settled: UnixSeconds) -> Result<bool, Error> {
         let from = self.begin(settled).await?;
         let after = Progress { until: Some(from), ..self.progress };
-        // Slots whose minutes have expired may still have finer candles.
+        // Slots from the old frontier to `from` have lost minutes, but may still have finer candles, so they count as added.
         let skipped = self.progress.until.filter(|until| *until < from);
-        // Data that was added after the frontier is built below.
+        // Data that was added for times after `from` needs no rebuilding: its slots are built below for the first time.
         let finest = C::SERIES.finest;
         let added_before = self.progress.added.filter(|added| finest.slot(*added) < from);
         let added = added_before.into_iter().chain(skipped).min();
@@ -139,7 +139,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
             && self.build_again().await?)
     }
 
-    /// Returns the frontier at which the run begins.
+    /// Returns the frontier from which the run builds.
     async fn begin(&self, settled: UnixSeconds) -> Result<UnixSeconds, Error> {
         let finest = C::SERIES.finest;
         let until = if let Some(until) = self.progress.until {
@@ -162,7 +162,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         self.looked_at >= MOST_SLOTS || self.begun.elapsed() > LONGEST
     }
 
-    /// Stores the progress. Returns `false` if another run has changed it.
+    /// Stores the progress. Returns `false` if another run has changed the stored progress.
     async fn advance(&mut self, after: Progress) -> Result<bool, Error> {
         let is_alone = after == self.progress || self.progress.advance(self.table, C::SERIES, after).await?;
         if is_alone {
@@ -212,8 +212,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         self.build_between(from, until, at).await
     }
 
-    /// Returns the slots with sources that end after `from` and by `to`: by their ends, and from fine to coarse. Also returns the time up
-    /// to which the list is complete.
+    /// Returns the slots that end after `from` and by `to`, and that have minutes or finer candles. They are grouped by their ends, and
+    /// sorted from fine to coarse. Also returns the time up to which the list is complete.
     async fn due(
         &self,
         from: UnixSeconds,
@@ -231,7 +231,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
             if let (MOST_MARKERS, Some(last)) = (recorded.len(), recorded.last()) {
                 known = known.min(finest.slot(last.start));
             }
-            // Slots that this run builds are also sources of coarser ones.
+            // Slots that this run builds are also sources of coarser slots.
             parts.extend(recorded.iter().map(|source| source.start));
             let slots: BTreeSet<_> = parts.iter().map(|part| interval.slot(*part)).collect();
             let is_due = |slot: &UnixSeconds| {
@@ -249,7 +249,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         Ok((due, known))
     }
 
-    /// Builds the slot from the available data.
+    /// Builds the candles of the slot from finer candles, or from minutes if there is no finer interval.
     async fn build_slot(&mut self, slot: Slot) -> Result<(), Error> {
         self.looked_at += 1;
         let finer = C::SERIES.intervals.iter().rev().find(|finer| finer.length < slot.interval.length);

@@ -23,12 +23,12 @@ pub struct Series {
     pub finest: &'static Interval,
     /// The intervals of candles, from fine to coarse. Each is a multiple of the previous one.
     pub intervals: &'static [Interval],
-    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each takes another query, so there are
-    /// few.
+    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each interval takes another query, so
+    /// there are few.
     pub(crate) parts: &'static [&'static Interval],
     /// How long after its end a slot is built. By then, its sources no longer change.
     pub(crate) settle: Duration,
-    /// A slot also uses the minutes up to this much after its end.
+    /// A minute can also have data of slots that ended up to this much before it. If a backfill adds the minute, these slots are rebuilt.
     pub(crate) reach: Duration,
 }
 
@@ -36,15 +36,15 @@ pub struct Series {
 pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
-    /// The texts that are built from the minutes of a slot in addition to its candles.
+    /// The texts that are built from the minutes of a slot in addition to its candles, such as the sales of auctions.
     type Texts: Send;
 
     const SERIES: &'static Series;
 
-    /// Returns the number of recorded minutes. If there are two candles of a slot, the one with more minutes counts.
+    /// Returns the number of recorded minutes. Of two candles of the same slot, the one with more minutes counts.
     fn samples(&self) -> u32;
 
-    /// Returns the candle of this interval and a later one, combined.
+    /// Returns the candle of this interval and a later interval as one.
     #[must_use]
     fn followed_by(self, later: Self) -> Self;
 
@@ -63,7 +63,7 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
         slot: Slot,
     ) -> impl Future<Output = Result<(Candles<Self>, Self::Texts), Error>> + Send;
 
-    /// Writes the texts of a slot. A text may build on the previous one, so slots are written in order.
+    /// Writes the texts of a slot. The text of a slot may build on the text of the previous slot, so slots must be written in order.
     fn write_texts(
         table: Session<'_>,
         slot: Slot,

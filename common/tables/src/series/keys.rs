@@ -11,8 +11,8 @@ use crate::item::{self, Attributes, Corrupt, SORT_KEY, TIME_TO_LIVE, number, tex
 pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
 pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 
-/// Slots that ended longer ago than this are built, unless the recorder failed. It is the sum of the time until a slot is settled, the
-/// time between two runs, and the duration of a run.
+/// Slots that ended longer ago than this are built, unless the recorder failed. This time is the sum of the time until a slot is settled,
+/// the time between two runs, and the duration of a run.
 pub(super) const UNBUILT: Duration = Duration::from_mins(10);
 
 /// Rows are kept this much longer than queries can read them, so that no query misses an expired row.
@@ -25,7 +25,7 @@ pub struct Interval {
     pub(crate) series: &'static str,
     pub name: &'static str,
     pub length: Duration,
-    /// How long its rows are kept; `None` if permanently.
+    /// How long the rows of a slot are kept after the slot; `None` if permanently.
     pub kept: Option<Duration>,
     pub(crate) shards: u32,
 }
@@ -60,7 +60,7 @@ impl Interval {
         self.kept.map(|kept| self.slot(now.minus(kept)))
     }
 
-    /// Returns the shard of the product. CRC-32 never changes and exists in every language.
+    /// Returns the shard of the product. It is computed with CRC-32, which never changes and exists in every language.
     pub(crate) fn shard(&self, id: &str) -> u32 {
         crc32fast::hash(id.as_bytes()) % self.shards
     }
@@ -88,7 +88,7 @@ impl Slot {
         self.interval.end(self.start)
     }
 
-    /// Whether its rows are kept at the time `now`. There are no rows before 1970 and after 2286.
+    /// Whether the rows of the slot are kept at the time `now`. There are no rows before 1970 or after 2286.
     #[must_use]
     pub fn is_kept(&self, now: UnixSeconds) -> bool {
         (FIRST_SLOT..=LAST_SLOT).contains(&self.start) && self.interval.keeps(self.start, now)

@@ -11,7 +11,7 @@ use crate::session::Session;
 
 pub(crate) const ROWS: &str = "rows";
 
-/// The minute of the event for which a minute was recorded, in Unix seconds. Absent if the two are the same.
+/// The minute of the event for which a minute was recorded, in Unix seconds. Absent if both minutes are the same.
 const EVENT: &str = "event";
 
 /// Returns a query of the markers of the interval from the slot `first` to the time `last`.
@@ -109,7 +109,8 @@ pub async fn is_due(
     Ok(is_of_another_event.first().is_none_or(|is_of_another| *is_of_another && filing.is_own()))
 }
 
-/// Whether fetched data can be recorded at the time `now`. The minute of the event must have been due when the run began.
+/// Whether fetched data can be filed as `filing` at the time `now`. Assumes that [`is_due`] was `true` for the minute of the event when the
+/// run began.
 ///
 /// # Errors
 /// If the table does not answer in time.

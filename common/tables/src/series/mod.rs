@@ -1,8 +1,8 @@
-//! Series of prices: rows by time for all products, and candles of several intervals that are built from finer ones.
+//! Series of prices: the recorded minutes of all products, and candles of several intervals that are built from minutes and finer candles.
 //!
-//! The products of a series are divided into shards. A row holds one slot of one shard: a map from product id to value. A slot
-//! therefore takes at most a few hundred rows instead of one per product. A query of one product reads the rows of one shard, and
-//! takes one entry from each.
+//! The products of a series are divided into shards. A row holds one slot of one shard: a map from product id to value. A slot therefore
+//! takes at most a few hundred rows instead of one per product. A query of one product reads the rows of one shard, and takes one entry
+//! from each row.
 //!
 //! | attribute | value |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! After all rows of a slot, its marker is written under `SERIES#INTERVAL` and the slot. Its `rows` is the number of the slot's
 //! rows, and its `ttl` is as above.
 //!
-//! Building has a frontier: every candle that ends by the frontier is built, if there was data for it. Data that is added later for
-//! an earlier time is noted, and the slots from that time on are built again. A candle that has more samples than its finer data is
-//! kept. Repeated runs therefore change nothing, and the next run completes a run that was killed.
+//! Building has a frontier: every candle that ends by the frontier is built, if there was data for it. If data is added later for a time
+//! before the frontier, the time is noted, and the slots from that time on are built again. A stored candle is kept if it has more samples
+//! than the data from which it would be built. Repeated runs therefore change nothing, and the next run completes a run that was killed.
 
 mod build;
 mod candle;

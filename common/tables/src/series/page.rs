@@ -41,7 +41,7 @@ pub struct PagedCandle<C> {
 
 /// Returns the product's newest candles that open before the time `before`, at most `limit`, at the time `now`. An interval in which the
 /// product was not recorded has no candle. If a product was rarely recorded, a page can have fewer than `limit` candles although there are
-/// older ones.
+/// older candles.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -83,8 +83,8 @@ pub async fn page<C: SeriesCandle>(
     Ok(Page { candles, next_before })
 }
 
-/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only their closes are valid: the last candle
-/// may consist of its last minute alone.
+/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only the closes of the candles are valid,
+/// because the last candle may consist of its last minute alone.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -110,7 +110,8 @@ pub(crate) async fn closes<C: SeriesCandle>(
     Ok(paged(&rows, unbuilt).into_iter().rev().map(|paged| paged.candle).collect())
 }
 
-/// Returns the candles in the rows and the unbuilt ones, newest first. If both have a slot, the candle with more samples counts.
+/// Returns the candles in the rows and the unbuilt ones, newest first. If a slot has a candle in the rows and an unbuilt candle, the one
+/// with more samples counts.
 fn paged<C: SeriesCandle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
     let built = rows.iter().filter_map(|row| {
         Some(PagedCandle { opened_at: row.slot?, candle: row.candle.clone()?, is_complete: true })
@@ -206,7 +207,7 @@ impl<C: SeriesCandle> Product<'_, C> {
         self.candles_after(built, interval, oldest, newest, limit).await
     }
 
-    /// Does the work of [`Product::candles`], given that slots that end after `built` are not built.
+    /// Returns the same as [`Product::candles`], assuming that no slot that ends after `built` is built.
     async fn candles_after(
         &self,
         built: UnixSeconds,
@@ -284,7 +285,7 @@ impl<C: SeriesCandle> Product<'_, C> {
     }
 }
 
-/// Returns the candles of the interval that consist of these parts.
+/// Returns the candles of the interval, composed of these candles of a finer interval.
 fn grouped<C: SeriesCandle>(
     interval: &Interval,
     parts: BTreeMap<UnixSeconds, C>,

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `until` | the frontier: every candle that ends by this time is built, if there was data |
 //! | `added` | the start of data that was added later and that no run has looked at |
-//! | `again` | a run is rebuilding candles, and has finished all that end by this time |
+//! | `again` | a run is rebuilding candles, and has finished the candles that end by this time |
 //!
-//! A run turns `added` into `again` before it reads the data. Data that arrives in the meantime sets `added` again, so it is never
-//! overlooked.
+//! A run turns `added` into `again` before it reads the data. Data that is added in the meantime sets `added` again, so no data
+//! is overlooked.
 
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use common::time::UnixSeconds;
@@ -107,7 +107,7 @@ fn update(table: Session<'_>, series: &Series) -> UpdateItemFluentBuilder {
     table.update_item().set_key(Some(item::key(series.name, BUILT)))
 }
 
-/// Notes that data was added from the time `from` on. The next runs rebuild its candles.
+/// Notes that data was added from the time `from` on. The next runs rebuild the candles with this data.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -119,7 +119,7 @@ pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds)
     table.write("UpdateItem", request.send()).await.map(drop)
 }
 
-/// In a backfill, notes that the candles of its minute may have been built without it.
+/// In a backfill, notes that the candles of the event's minute may have been built without that minute.
 ///
 /// # Errors
 /// If the table does not answer in time.

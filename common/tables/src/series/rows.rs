@@ -57,7 +57,7 @@ pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
     Ok((count, write_units))
 }
 
-/// Writes the missing rows of a slot. Returns the number of all its rows, and the write units that the missing ones took.
+/// Writes the missing rows of a slot. Returns the number of all rows of the slot, and the write units that the missing rows took.
 pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
     table: Session<'_>,
     slot: Slot,
@@ -210,14 +210,14 @@ pub async fn recorded_candles<C: SeriesCandle>(
 pub enum SlotCandles<C: SeriesCandle> {
     /// The candles of all products. They change only if data of that time is imported.
     Built(Candles<C>),
-    /// They are not built yet.
+    /// The candles are not built yet.
     NotBuilt,
     /// Nothing was recorded in the slot.
     NotRecorded,
 }
 
-/// Returns the candles of a slot. The reads are eventually consistent, which takes half the read units. Therefore, a slot that was built a
-/// moment ago can be an error; [`candles`] reads the latest rows. Corrupt candles are skipped.
+/// Returns the candles of a slot. The reads are eventually consistent, which takes half the read units. Therefore, rows that were written a
+/// moment ago can be missing, which is an error; [`candles`] reads the latest rows. Corrupt candles are skipped.
 ///
 /// # Errors
 /// If the table does not answer in time, or rows are missing.
@@ -242,7 +242,7 @@ pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Re
 }
 
 /// Stores candles that another program computed, and returns the number of changed rows. A stored candle with more samples is kept. The
-/// caller must then call [`build_again`](super::build_again), so that coarser candles are built from these.
+/// caller must then call [`build_again`](super::build_again), so that coarser candles are rebuilt from the stored ones.
 ///
 /// # Errors
 /// If a part was not written before the deadline. Repeating the call completes it.
@@ -254,7 +254,7 @@ pub async fn store<C: SeriesCandle>(
     if let Some(marked) = rows_of_slot(table, slot).await? {
         return Ok(merge(table, slot, candles, Some(marked)).await?.rows);
     }
-    // If the recorder is building the slot now, it rebuilds the slot afterwards.
+    // The recorder may be building the slot at the same time. It rebuilds the slot after the caller has called `build_again`.
     let values = candles.iter().map(|(id, candle)| (id, candle.attribute(slot)));
     let (rows, _) = put_rows(table, slot, values).await?;
     mark(table, slot, rows).await?;
@@ -266,12 +266,12 @@ pub async fn store<C: SeriesCandle>(
 pub(super) struct Changed {
     /// The number of changed rows.
     pub(super) rows: usize,
-    /// The write units that they took.
+    /// The write units that these rows took.
     pub(super) write_units: f64,
 }
 
 /// Writes the candles of a slot and its marker, and returns the changed rows. A stored candle with more samples is kept. `marked` is the
-/// number of rows in the marker if the slot was recorded before. In that case, its rows are read first.
+/// number of rows in the slot's marker; `None` if the slot has no marker. With a marker, the existing rows are read first.
 pub(super) async fn merge<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
@@ -298,7 +298,7 @@ pub(super) async fn merge<C: SeriesCandle>(
     Ok(changed)
 }
 
-/// Merges candles into the row of a shard, and returns the write units that this took; `None` if nothing changed.
+/// Merges candles into the row of a shard, and returns the write units of the row; `None` if the row did not change.
 async fn merge_row<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
