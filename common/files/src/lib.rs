@@ -1,10 +1,10 @@
 //! Public files: data that is the same for all clients, in a bucket behind a CDN or in a folder. The recorders write the files; no
 //! function serves them.
 //!
-//! A file never goes back in time. A run first looks up the stored version, then reads the data, and writes only if the stored version
-//! is still the same. Newer data is therefore never replaced by older data. Files of a minute contain data that the run itself has
-//! fetched before, so a clock decides whether the run may write them ([`advance`]). Each write replaces the whole file. If a run is
-//! killed, the next run that writes the file completes the work.
+//! Newer data in a file is never replaced by older data. A run first looks up the stored version of the file, then reads the data from the
+//! table, and writes the file only if the stored version is still the same. The files of a minute, `bazaar.json` and `lowestbin.json`,
+//! instead contain data that the run fetched before it looks up the version. The times in `prices.json` decide whether the run may write
+//! them ([`advance`]). Each write replaces the whole file. If a run is killed before it has written a file, the next run writes it.
 
 mod connector;
 mod prices;

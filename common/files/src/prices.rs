@@ -1,7 +1,8 @@
 //! `/prices.json`: the prices of both markets in one list. Each recorder replaces the prices of its market.
 //!
-//! The file is also the clock for the files of a minute: a run writes these only after it has advanced its market here. It looks up their
-//! versions before that. If a later run replaces them in the meantime, the versions differ, and the earlier run does not replace them.
+//! `/prices.json` also decides which run may write the files of a minute, `bazaar.json` and `lowestbin.json`. A run looks up the version of
+//! its file, then advances the time of its market in `/prices.json`, and then replaces its file. If a later run replaces the file in the
+//! meantime, the version differs, and the earlier run leaves the file alone.
 
 use common::time::UnixSeconds;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,8 @@ const NAME: &str = "prices.json";
 /// The maximum number of attempts. An attempt fails if another run writes the file at the same time.
 const ATTEMPTS: usize = 5;
 
-/// The maximum lead of the provider's time over the clock, in seconds. A later stored time is wrong, and must not block updates.
+/// The maximum lead of the provider's time over the clock, in seconds. A stored time with a larger lead is wrong, and must not block
+/// updates.
 const LARGEST_LEAD: i64 = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +57,7 @@ impl PriceRow {
     }
 }
 
-/// When the provider refreshed the prices of each market; null before the first.
+/// When the provider refreshed the stored prices of each market; null if no prices are stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Times {
     auctions: Option<UnixSeconds>,
@@ -78,9 +80,9 @@ impl Times {
 }
 
 /// Replaces the prices of the market with `rows`, the prices at `updated_at`. Returns `false` if the stored prices are of a later time, or
-/// if other runs write the file in every attempt; then the files of the minute must not be written. Stored prices of the same time are also
-/// replaced: auctions may have been sold since, and an earlier run may have failed before it wrote the other files. `now` is the current
-/// time.
+/// if another run writes the file during every attempt. The caller must then not write the files of the minute. Stored prices of the same
+/// time are also replaced: auctions may have been sold since then, and an earlier run may have failed before it wrote the files of the
+/// minute. `now` is the current time.
 ///
 /// # Errors
 /// If the store does not answer in time.
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(shown(&folder)[0], rows(2.0)[0]);
         assert!(!advance_to(&files, -61, 2.0).await);
         assert!(advance_to(&files, 0, 3.0).await);
-        // A time in the future is written, but does not block the next one.
+        // A time in the future is written, but does not block the present.
         assert!(advance_to(&files, 121, 4.0).await);
         assert!(advance_to(&files, 0, 5.0).await);
         let text = std::fs::read_to_string(folder.path().join(NAME)).unwrap();

@@ -56,7 +56,7 @@ pub enum Error {
 /// The forms in which a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One file. It is compressed if its name ends with `.gz`; if not, a CDN compresses it for clients that accept that.
+    /// One file. It is compressed if its name ends with `.gz`. Otherwise, a CDN compresses it for clients that accept compression.
     Plain,
     /// Two files: one uncompressed, and one compressed with the suffix `.gz`.
     Both,
@@ -106,7 +106,7 @@ impl Seen {
 #[derive(Debug)]
 pub struct Files {
     store: Arc<dyn ObjectStore>,
-    /// A folder has no conditional writes. Instead, a process locks this file beside the folder while it writes.
+    /// A folder has no conditional writes. Instead, a process locks this file, which is beside the folder, while it writes.
     lock: Option<PathBuf>,
 }
 
@@ -161,7 +161,7 @@ impl Files {
         Ok(Seen { name: name.to_owned(), versions })
     }
 
-    /// Returns the stored version and the content of the file; no content if it does not exist.
+    /// Returns the stored version and the content of the file; `None` as the content if the file does not exist.
     ///
     /// # Errors
     /// If the store does not answer in time.
@@ -174,10 +174,11 @@ impl Files {
         Ok((Seen { name: name.to_owned(), versions: vec![("", version)] }, content))
     }
 
-    /// Writes all forms of the file. Returns `false` if another run has replaced a form since it was seen; that form is left alone.
+    /// Writes all forms of the file. Returns `false` if another run has replaced a form since `seen` was looked up; that form is left
+    /// alone.
     ///
     /// # Errors
-    /// If the store does not answer in time. Each form is then either the old or the new one, and complete.
+    /// If the store does not answer in time. Each form then still has either its whole old or its whole new content.
     pub async fn replace(&self, seen: Seen, content: &[u8]) -> Result<bool, Error> {
         let mut is_written = true;
         for (suffix, version) in seen.versions {
@@ -249,7 +250,7 @@ impl Files {
 /// Returns the compressed content, for a file with the suffix `.gz`. The same content always gives the same bytes.
 ///
 /// # Errors
-/// If it cannot be compressed.
+/// If the content cannot be compressed.
 pub fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
     let level = CompressionLvl::new(LEVEL).unwrap_or_default();
     let mut compressor = Compressor::new(level);
