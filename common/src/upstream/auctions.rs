@@ -1,9 +1,9 @@
 //! The auction house, page by page: `/v2/skyblock/auctions`.
 //!
-//! - Every page is a separate snapshot, refreshed every 60 s. Two pages can be a minute apart, and `totalPages` can shrink
-//!   from one to the next. The service therefore caches each page separately.
-//! - The provider responds with 404 to a page beyond the last, and with 422 to a number that is too large for it. Both mean that the
-//!   page does not exist. For a moment during a refresh, however, the provider also responds with 404 to existing pages.
+//! - Every page is a separate snapshot, refreshed every 60 s. Two pages can be a minute apart, and `totalPages` can shrink from one page to
+//!   the next. The service therefore caches each page separately.
+//! - The provider responds with 404 to a page beyond the last, and with 422 to a page number that is too large for the provider. Both mean
+//!   that the page does not exist. For a moment during a refresh, however, the provider also responds with 404 to existing pages.
 //! - `highest_bid_amount` is always present. It is 0 without bids.
 
 use std::borrow::Cow;
@@ -112,13 +112,13 @@ impl<'a> Row for Auction<'a> {
 pub struct AuctionId(u128);
 
 impl AuctionId {
-    /// Returns the id with these bytes, the first digits first.
+    /// Returns the id with these bytes, in the order of the digits.
     #[must_use]
     pub const fn of_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes))
     }
 
-    /// Returns the bytes, the first digits first.
+    /// Returns the bytes, in the order of the digits.
     #[must_use]
     pub const fn bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for AuctionId {
     }
 }
 
-/// The fields of a running auction from which the recorder computes prices.
+/// A running auction, with the fields from which the recorder computes prices.
 #[derive(Debug, Deserialize)]
 pub struct Listing<'a> {
     pub uuid: AuctionId,
@@ -162,7 +162,7 @@ pub struct Listing<'a> {
     /// When it ends, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
     pub end: i64,
-    /// The time of the newest bid, or when it started, in Unix milliseconds.
+    /// The time of the newest bid, or the start if there are no bids, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
     pub last_updated: i64,
     /// The item: Base64 of gzip of NBT.
@@ -205,8 +205,8 @@ struct ErrorBody {
     success: bool,
 }
 
-/// Returns the provider's response for `page`; `None` if the page is beyond the last. A 404 is a failure for the first page,
-/// and for a page that `is_known` to exist.
+/// Returns the provider's response for `page`; `None` if the page is beyond the last. A 404 or 422 is a failure for the first page, and for
+/// a page that `is_known` to exist.
 ///
 /// # Errors
 /// If the provider gives no usable response.
@@ -253,7 +253,7 @@ impl<A> AuctionsPage<A> {
 /// [`Listing`].
 ///
 /// # Errors
-/// If the response is invalid or holds another page.
+/// If the response is invalid or has the number of another page.
 pub fn parse<'a, A: Row + Deserialize<'a>>(
     requested: PageNumber,
     response: &'a UpstreamResponse,

@@ -14,7 +14,7 @@ use crate::text::{Spare, Text};
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
 const TOO_LARGE: &str = "it has more than 33554432 bytes";
 
-/// The maximum number of gzip members in a body, including bytes that only look like a member.
+/// The maximum number of gzip members in a body. Bytes that only look like the beginning of a member also count.
 const MOST_MEMBERS: usize = 32;
 
 /// Reads the body as it arrives.
@@ -45,14 +45,15 @@ pub(super) fn decompress(
         [only] if matches!(only.as_str(), "gzip" | "x-gzip") => {
             inflate(&compressed, spare).map_err(|reason| unreadable(reason.to_owned()))?
         }
-        // The error does not repeat the name, which could be anything, even the key that the upstream has received.
+        // The error does not repeat the name of the encoding: it could be any text, even the key that the upstream has received.
         _ => return Err(unreadable("unknown encoding".to_owned())),
     };
     let text = String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))?;
     Ok(Text::in_spare(text, spare))
 }
 
-/// Returns the encodings of the body in lower case, as their names are compared (RFC 9110, 8.4.1), without `identity`.
+/// Returns the encodings of the body, without `identity`. They are in lower case, because case does not matter in their names
+/// (RFC 9110, 8.4.1).
 fn encoding(headers: &HeaderMap) -> Vec<String> {
     let values = headers.get_all(header::CONTENT_ENCODING).into_iter();
     let names = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
@@ -63,7 +64,7 @@ fn encoding(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// Decompresses a body of one or more gzip members. The library decompresses a whole member at once, in 0.6 of the time of a
-/// stream decoder, but does not return where the member ends.
+/// stream decoder, but does not return where the member ends, so the next member is searched for.
 fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
     if find_member(compressed, 1).is_none() {
         return inflate_member(compressed, spare.take(announced_length(compressed)?));
@@ -82,7 +83,7 @@ fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
                 let Some(end) = end else { return Ok(plain) };
                 (rest, from) = (rest.get(end..).unwrap_or_default(), 1);
             }
-            // The supposed beginning of a member is part of this one.
+            // The bytes at `end` only look like the beginning of a member, and are part of this member.
             (Err(_), Some(end)) => from = end + 1,
             (Err(reason), None) => return Err(reason),
         }
@@ -179,7 +180,7 @@ mod tests {
         for length in 0..body.len() {
             assert_eq!(decompressed(&headers, body[..length].to_vec()), None, "{length}");
         }
-        // After the header, whose fields have no checksum.
+        // Begins after the gzip header, whose fields have no checksum.
         for position in 10..body.len() {
             let mut corrupt = body.clone();
             corrupt[position] ^= 0x10;

@@ -1,8 +1,8 @@
-//! The part of the game's calendar that elections need. A mayor's term follows from the year of the election alone, so it
+//! The part of the game's calendar that elections need. A mayor's term follows from the year of the election alone, so the term
 //! does not depend on when the provider shows the new mayor.
 //!
-//! Year 1 began at 2019-06-11 17:55:00 UTC. A year has 12 months of 31 days of 20 minutes. The booth of an election closes on
-//! the 27th day of the third month of the next year; captures of the provider's responses agree with that.
+//! Year 1 began at 2019-06-11 17:55:00 UTC. A year has 12 months of 31 days of 20 minutes. The booth of an election, in which
+//! players vote, closes on the 27th day of the third month of the next year. Captures of the provider's responses confirm this.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub struct ElectionYear(u32);
 pub struct InvalidElectionYear;
 
 impl ElectionYear {
-    /// The last year that fits into a sort key.
+    /// The last year that fits into the four digits of a sort key.
     pub const LAST: u32 = 9_999;
 
     /// The year with this number.

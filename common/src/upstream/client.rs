@@ -35,7 +35,7 @@ pub struct UpstreamRequest<'a> {
     pub path: &'a str,
     /// The query parameter, if there is one: name and value.
     pub parameter: Option<(&'a str, &'a str)>,
-    /// The player whom the request is about: the name, or the id without dashes. No error repeats it.
+    /// The player whom the request is about: the name, or the id without dashes. No error repeats this text.
     pub player: Option<&'a str>,
     /// The statuses, besides 200 and 204, that are a response and not a failure, such as 404 for an unknown name.
     pub expected_statuses: &'a [StatusCode],
@@ -55,11 +55,11 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
-    /// How long to pause after a refusal that gives no wait; `None` if only a 429 is a refusal.
+    /// How long requests are blocked after a 403 or 429 that gives no wait; `None` if a 403 is not a rate limit.
     pause_after_refusal: Option<Duration>,
     /// A buffer for decompressed bodies that the next request reuses.
     spare: Arc<Spare>,
-    /// The provider's limit blocks requests until this time, in Unix milliseconds by the clock of the events.
+    /// The time until which the upstream's rate limit blocks requests, in Unix milliseconds by the clock of the events.
     blocked_until: AtomicI64,
 }
 
@@ -76,8 +76,9 @@ impl Upstream {
         Ok(Self { client, base, key, pause_after_refusal: None, spare: Arc::default(), blocked_until })
     }
 
-    /// Returns the same client for an upstream that limits the requests of an address. It responds with 403 or 429, and may not say for how
-    /// long; then no request is sent for `pause`. Lambda's addresses are shared, so the requests of others also count.
+    /// Returns the same client for an upstream that limits requests per IP address. Such an upstream responds with 403 or 429. If the
+    /// response does not give a wait, no request is sent for `pause`. Lambda's addresses are shared, so requests of other AWS customers
+    /// also count.
     #[must_use]
     pub fn limited_by_address(self, pause: Duration) -> Self {
         Self { pause_after_refusal: Some(pause), ..self }
@@ -111,8 +112,8 @@ impl Upstream {
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
-    /// Returns the response to `request`, without a retry. Does not add its time to the invocation: the caller limits the rate of its
-    /// requests, and adds the time of all of them.
+    /// Returns the response to `request`, without a retry. Does not add its time to the invocation's waiting time: the caller sends many
+    /// requests at a limited rate, and adds the time that all of them take together.
     ///
     /// # Errors
     /// The same as for [`Upstream::get`].
@@ -132,7 +133,7 @@ impl Upstream {
     ) -> Result<UpstreamResponse, UpstreamError> {
         let blocked_until = UnixMilliseconds::new(self.blocked_until.load(Ordering::Relaxed));
         if invocation.now() < blocked_until {
-            // An event from far in the past must not wait for a current limit.
+            // A limit of the present must not block an event from far in the past.
             let wait = blocked_until.distance(invocation.now());
             if wait <= LONGEST_WAIT {
                 return Err(UpstreamError::RateLimited { wait });
@@ -183,7 +184,7 @@ impl Upstream {
         } else if self.key.is_some() {
             wait_for_pace(&headers)
         } else {
-            // No pause without a key: the provider then counts requests per IP address, which other functions can share.
+            // Without a key, requests are not paced: the provider counts them per IP address, which other functions can share.
             Duration::ZERO
         };
         if !wait.is_zero() {
@@ -212,15 +213,15 @@ impl Upstream {
         Secrets::new(self.key.clone(), request.player)
     }
 
-    /// Sends no request for this long. If several responses set a time, the latest one counts.
+    /// Blocks requests for `wait` after `now`. If several responses block requests, the latest end counts.
     fn block(&self, now: UnixMilliseconds, wait: Duration) {
         let until = now.plus(wait);
         let later = |current| {
             let current = UnixMilliseconds::new(current);
-            // A time that is too far from `now` does not count.
+            // A stored time that is too far from `now` does not count.
             (until > current || current.distance(now) > LONGEST_WAIT).then_some(until.get())
         };
-        // An error means that the time is not later.
+        // An error means that the stored time is not earlier, and stays.
         let _ = self.blocked_until.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 
@@ -242,7 +243,7 @@ struct ProviderError {
     _cause: String,
 }
 
-/// Whether the body of an error is from the provider. A firewall in front of it, which knows nothing about keys, sends other bodies.
+/// Whether the body of an error is from the provider. A firewall in front of the provider, which does not check keys, sends other bodies.
 fn is_error_of_provider(body: &str) -> bool {
     serde_json::from_str(body).is_ok_and(|Object(error): Object<ProviderError>| !error.success)
 }
@@ -252,8 +253,8 @@ fn age(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Whether an immediate retry may succeed. A path without a parameter exists unless its request expects a 404, but the provider sometimes
-/// returns a 404 for a moment during a refresh.
+/// Whether an immediate retry may succeed. A 404 is a failure only if the request does not expect it. The path of a request without a
+/// parameter then exists, but the provider sometimes returns a 404 for a moment during a refresh.
 fn is_transient(failure: &UpstreamError, request: &UpstreamRequest<'_>) -> bool {
     match failure {
         UpstreamError::Unreachable { .. } => true,
@@ -327,7 +328,7 @@ mod tests {
         format!("http://{address}")
     }
 
-    /// The response to the last request of a window. It requires a wait of 70 seconds.
+    /// The response to the last request that is allowed in a window. Pacing then requires a wait of 70 seconds.
     const AT_THE_LIMIT: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\
         RateLimit-Limit: 300\r\nRateLimit-Remaining: 0\r\nRateLimit-Reset: 100\r\n\r\n{}";
 

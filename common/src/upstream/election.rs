@@ -1,9 +1,9 @@
 //! The mayor and the elections: `/v2/resources/skyblock/election`.
 //!
-//! - `current` is absent while the booth is closed, which is 31 of every 124 hours. The service then returns `{}`.
+//! - `current` is absent while the booth of the election is closed: for 31 of every 124 hours. The service then returns `{}`.
 //! - The mayor elected in year N takes office in year N+1, and `mayor.election.year` is N (`calendar`).
-//! - A minister, if there is one, is inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates
-//!   are in no particular order. Elections therefore pass through as raw text.
+//! - A minister, if there is one, is inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates are in
+//!   no particular order. The service therefore passes elections through as raw text.
 //! - The same mayor has different perks in different terms, so a recorded mayor keeps the perks of the term.
 //! - A special mayor of 2025/26 changed perks within the term, sometimes had no perks, and had no `election` for the whole term.
 //!   A response can be older than the previous one, which `lastUpdated` shows.
@@ -33,7 +33,8 @@ pub struct Elections<'a, P> {
     pub mayor: Mayor<'a, P>,
     /// The open election; absent while the booth is closed.
     pub current: Option<ObjectText<'a>>,
-    /// When the provider refreshed it, in Unix milliseconds; `None` if absent or invalid. No response depends on it.
+    /// When the provider refreshed the data, in Unix milliseconds; `None` if absent or invalid, because no response depends on
+    /// it.
     #[serde(rename = "lastUpdated", default, deserialize_with = "whole_number_if_any")]
     pub last_updated: Option<i64>,
 }
@@ -58,7 +59,7 @@ pub struct Perk<'a> {
     /// The display name.
     #[serde(borrow)]
     pub name: StringText<'a>,
-    /// Its effect, with the game's `§` colour codes.
+    /// The effect of the perk, with the game's `§` colour codes.
     #[serde(borrow)]
     pub description: StringText<'a>,
 }

@@ -1,8 +1,8 @@
 //! The auctions that players won recently: `/v2/skyblock/auctions_ended`.
 //!
-//! - The list is refreshed every 60 s, and has the sales of the previous 60 to 64 s. Two successive lists overlap by seconds, and a
-//!   missed list is lost.
-//! - Auctions that expired or were cancelled are not in it.
+//! - The list is refreshed every 60 s, and has the sales of the previous 60 to 64 s. Two successive lists overlap by up to four seconds.
+//!   The sales of a list that the service misses are lost.
+//! - Auctions that expired or were cancelled are not in the list.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::json::whole_number;
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions_ended";
 
-/// The length of time before its refresh for which a list has every sale.
+/// How long before its refresh a list begins to have every sale.
 pub const COVERED: Duration = Duration::from_mins(1);
 
 /// The provider's response.
@@ -70,7 +70,7 @@ impl Row for EndedAuction<'_> {
     }
 }
 
-/// Returns when the provider refreshed the list, in Unix milliseconds, and its rows, usable and skipped.
+/// Returns the time of the provider's refresh of the list, in Unix milliseconds, and the rows of the list.
 ///
 /// # Errors
 /// If the response is invalid.

@@ -7,10 +7,10 @@ use lambda_http::http::StatusCode;
 use crate::cache::SourceError;
 use crate::error::ApiError;
 
-/// Why an upstream gave no usable response. For the log: it has no key, and neither the name nor the id of the requested player.
+/// Why an upstream gave no usable response. For the log: the text contains neither the API key, nor the name or id of the requested player.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
-    /// The connection failed, or it broke before a response began.
+    /// The connection failed, or broke before a response began.
     #[error("cannot reach the upstream for {path}: {cause}")]
     Unreachable {
         path: String,
@@ -43,7 +43,7 @@ pub enum UpstreamError {
         /// The beginning of the body.
         body: String,
     },
-    /// The upstream limits the rate of requests with this response.
+    /// The response says that the upstream limits the rate of requests.
     #[error(
         "the upstream limits the rate of requests for another {} s: it responded to {path} with {status}: {body}",
         wait.as_secs()
@@ -89,7 +89,7 @@ impl UpstreamError {
 impl SourceError for UpstreamError {
     const IS_SPARED: bool = true;
 
-    /// A rate limit has its own wait, which applies to the whole upstream.
+    /// A rate limit that gives a wait starts no pause, because [`Upstream`](super::Upstream) then blocks all requests for the wait.
     fn is_failure(&self) -> bool {
         !matches!(self, Self::TooManyRequests { wait, .. } | Self::RateLimited { wait } if !wait.is_zero())
     }

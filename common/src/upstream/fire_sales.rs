@@ -1,7 +1,7 @@
 //! The fire sales that are running or announced: `/v2/skyblock/firesales`.
 //!
 //! - The list is usually empty, and a sale disappears when it ends. Past sales exist only if the service records them.
-//! - There is no `lastUpdated`, no id and no remaining amount: a sale is identified by its start and its item.
+//! - There is no `lastUpdated`, no id and no remaining amount: the start and the item identify a sale.
 
 use std::borrow::Cow;
 

@@ -7,7 +7,7 @@ use reqwest::{Client, ClientBuilder, Url};
 
 /// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long an idle connection is kept: shorter than servers and NAT gateways usually keep it.
+/// How long an idle connection is kept: not as long as servers and NAT gateways usually keep it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time limit for opening a connection during start-up: five times as long as a handshake takes.
 const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
@@ -17,14 +17,15 @@ const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("cannot build the HTTP client")]
 pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// Returns the TLS configuration of all connections. It is built once, because a recorder has three clients.
+/// Returns the TLS configuration of all connections. The configuration is built once for all clients, of which a recorder has
+/// three.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
 fn tls() -> Result<rustls::ClientConfig, ClientError> {
     static TLS: LazyLock<Result<rustls::ClientConfig, rustls::Error>> = LazyLock::new(|| {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        // Compiled in: reading the system's certificates would double the start-up time of a function.
+        // The root certificates are compiled in: reading the system's certificates would double the start-up time of a function.
         let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
         Ok(rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -34,7 +35,7 @@ fn tls() -> Result<rustls::ClientConfig, ClientError> {
     TLS.clone().map_err(|error| ClientError(error.into()))
 }
 
-/// Returns a client with the settings that `configure` adds. It follows no redirects and does not decompress bodies.
+/// Returns a client with the settings that `configure` adds. The client follows no redirects and does not decompress bodies.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
@@ -47,8 +48,9 @@ pub fn client(configure: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Result<
     configure(builder).build().map_err(|error| ClientError(error.into()))
 }
 
-/// Opens a connection to `base` while the function starts, when Lambda gives it a whole core. Only a TLS handshake takes long
-/// enough for that, so nothing happens without TLS. A failure is ignored, because the first request will meet it again.
+/// Opens a connection to `base` while the function starts, when Lambda gives it a whole core. Only a TLS handshake is slow enough
+/// to be worth this, so nothing happens without TLS. A failure is ignored, because the first request will fail too, and report
+/// it.
 pub async fn warm_up(client: &Client, base: &Url) {
     if base.scheme() == "https" {
         let request = client.head(base.clone()).send();

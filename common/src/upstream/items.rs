@@ -1,7 +1,7 @@
 //! The items of the game, which change with its updates: `/v2/resources/skyblock/items`.
 //!
-//! An item has many fields, most of them optional and of changing shape. Only `id`, `name` and `material` are always present, so
-//! these are required; `tier` is absent for one item in five.
+//! An item has many fields. Most fields are optional, and their shapes change. Only `id`, `name` and `material` are always
+//! present, so these are required. `tier` is absent for one item in five.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ pub struct Item<'a> {
     /// The display name. It is not unique and may contain `§` colour codes.
     #[serde(borrow)]
     pub name: StringText<'a>,
-    /// The block or item that it looks like.
+    /// The block or item of Minecraft that the item looks like.
     #[serde(borrow)]
     pub material: StringText<'a>,
     /// The rarity.

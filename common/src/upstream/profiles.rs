@@ -25,7 +25,7 @@ pub const PATH: &str = "/v2/skyblock/profiles";
 struct Profiles<P> {
     #[serde(rename = "success")]
     _success: Success,
-    /// The profiles. They may be `null`, but not absent.
+    /// The profiles. The field may be `null`, but not absent.
     #[serde(deserialize_with = "Option::deserialize")]
     profiles: Option<Vec<P>>,
 }

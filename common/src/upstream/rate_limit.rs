@@ -1,4 +1,4 @@
-//! How long the service sends no further request: the wait of a 429, and a pace that avoids a 429.
+//! How long the service sends no further request: for the wait that a 429 gives, and to keep a pace that avoids a 429.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,10 +12,11 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// The provider counts the requests of a key in windows of this length, unless its headers give a longer one.
 const WINDOW: Duration = Duration::from_mins(5);
 
-/// How far the requests with a key may be ahead of an even pace, as a share of the limit.
+/// The number of requests with a key that may be sent ahead of an even pace, as a share of the limit.
 const AHEAD: f64 = 0.1;
 
-/// The provider's own headers: how many requests a key has in a window, how many are left, and when the window ends, in seconds.
+/// The provider's own headers: how many requests a key has in a window, how many are left, and in how many seconds the window
+/// ends.
 const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
@@ -36,8 +37,8 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Dura
 }
 
 /// Returns how long to send no request with this key, so that the requests of all instances stay within [`AHEAD`] of an even
-/// pace. Otherwise, they could use up the requests of five minutes in the first seconds, and no new profile could be served
-/// until the window ends. Zero if the headers do not give the number of remaining requests.
+/// pace. Without this wait, the instances could use up the requests of five minutes in the first seconds, and no new profile
+/// could be served until the window ends. Zero if the headers do not give the number of remaining requests.
 pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     let value = |name| text(headers, name).and_then(number).and_then(|value| u32::try_from(value).ok());
     let (Some(limit), Some(remaining), Some(reset)) =

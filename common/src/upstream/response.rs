@@ -52,18 +52,19 @@ impl UpstreamResponse {
         UpstreamError::Invalid { path: self.path.clone(), cause, body }
     }
 
-    /// Returns the beginning of a text about this response, for the log: the parser's messages can quote the whole body.
+    /// Returns the beginning of a text about this response, for the log. Only the beginning, because the parser's messages can
+    /// quote the whole body.
     pub(super) fn excerpt(&self, text: &str) -> String {
         Excerpt::up_to(LONGEST_CAUSE, &self.masked(text)).to_string()
     }
 
-    /// Returns a text about this response without secrets.
+    /// Returns a text about this response with its secrets masked.
     pub(super) fn masked(&self, text: &str) -> String {
         self.secrets.masked(text)
     }
 }
 
-/// `success: true`, which every good body of the provider has. Any other value does not parse.
+/// `success: true`, which every good body of the provider has. A body with any other value does not parse.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "bool")]
 pub struct Success;

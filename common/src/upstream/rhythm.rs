@@ -1,9 +1,9 @@
 //! When a resource of the provider can have newer data.
 //!
-//! Every instance fetches data itself, so a thousand instances would fetch the bazaar 200 times a second if each fetched it
-//! after every TTL. The provider refreshes it only every 20 seconds and gives the time of the last refresh, so a function that
-//! waits for the next refresh misses nothing. A function waits only behind a stage cache, whose responses are always marked as
-//! cached. Without a stage cache, a response after the TTL promises a fetch.
+//! Every instance fetches data itself, so a thousand instances would fetch the bazaar 200 times a second if each instance fetched
+//! it after every TTL. The provider refreshes the bazaar only every 20 seconds and gives the time of the last refresh, so an
+//! instance that waits for the next refresh misses nothing. Instances wait only behind a stage cache, where every response says
+//! `cached: true`. Without a stage cache, the contract promises a fetch after the TTL.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::time::UnixMilliseconds;
 /// How far the provider's clock may be ahead, in milliseconds.
 const CLOCK_TOLERANCE: i64 = 2_000;
 
-/// The known times of a refresh.
+/// A refresh of the provider, and when it appeared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refresh {
     /// The time of the refresh, according to the provider.
@@ -30,7 +30,8 @@ impl Refresh {
         Self { last_updated: UnixMilliseconds::new(last_updated), appeared_after: None }
     }
 
-    /// Returns this refresh, completed from `kept`: the refresh that the function had until now, and when it was fetched.
+    /// Returns this refresh, which replaces `kept` and takes `appeared_after` from it. `kept` is the refresh that the function
+    /// had until now, and when it was fetched.
     #[must_use]
     pub fn replacing(self, kept: Option<(Self, UnixMilliseconds)>) -> Self {
         match kept {
@@ -43,7 +44,7 @@ impl Refresh {
     }
 }
 
-/// How often the provider refreshes a resource, if a function waits for that.
+/// How often the provider refreshes a resource; `None` if the function does not wait for refreshes.
 #[derive(Debug, Clone, Copy)]
 pub struct Rhythm(Option<Duration>);
 
@@ -54,7 +55,8 @@ impl Rhythm {
         Self((config.gateway_cache == GatewayCache::On).then_some(period))
     }
 
-    /// Whether the provider has no newer refresh than this one at the time `now`.
+    /// Whether the provider has no newer data than this refresh at the time `now`. Always `false` if the function does not wait
+    /// for refreshes.
     #[must_use]
     pub fn is_latest(self, refresh: Refresh, now: UnixMilliseconds) -> bool {
         let Some(period) = self.0.and_then(|period| i64::try_from(period.as_millis()).ok()) else {

@@ -1,4 +1,4 @@
-//! Rows of the provider's lists. An invalid row is left out and counted, so that it does not hide the others.
+//! Rows of the provider's lists. An invalid row is left out and counted, so that the valid rows can still be served.
 //!
 //! A list is first parsed as a whole. It is parsed row by row only if that fails, because each row is then read twice.
 
@@ -21,7 +21,8 @@ const NAMED: usize = 5;
 /// A list with at least this many rows is long.
 const LONG: usize = 10;
 
-/// A set of keys. Its hash is faster than the standard library's; every response of the provider takes thousands of hashes.
+/// A set of keys. The hash function is faster than the standard library's, because every response of the provider takes thousands
+/// of hashes.
 pub(super) type KeySet<K> = HashSet<K, RandomState>;
 
 pub trait Row {
@@ -53,9 +54,9 @@ pub struct Rows<T> {
 /// The invalid rows of a list.
 #[derive(Debug, Default)]
 pub struct Skipped {
-    /// Their names, or `#` and the position in the list, counted from 0.
+    /// The names of the rows, or `#` and the position in the list, counted from 0, for a row without a name.
     pub names: Vec<String>,
-    /// The defect of the first one.
+    /// The defect of the first of these rows.
     pub reason: Option<String>,
 }
 
@@ -67,7 +68,7 @@ impl Skipped {
         }
     }
 
-    /// Adds the rows of another list.
+    /// Adds the invalid rows in `others`.
     pub(super) fn extend(&mut self, others: Self) {
         self.names.extend(others.names);
         self.reason = self.reason.take().or(others.reason);
@@ -88,7 +89,7 @@ impl Skipped {
         self.first_names_as(str::to_owned)
     }
 
-    /// Returns the same names, each changed by `masked`.
+    /// Returns the names of the first five rows, each changed by `masked`.
     fn first_names_as(&self, masked: impl Fn(&str) -> String) -> String {
         let names = self.names.iter().take(NAMED).map(|name| Excerpt::of(&masked(name)).to_string());
         names.collect::<Vec<_>>().join(", ")
@@ -96,7 +97,7 @@ impl Skipped {
 }
 
 impl<T> Rows<T> {
-    /// Returns the usable rows of `response`, and writes a warning about the others.
+    /// Returns the usable rows of `response`, and writes a warning about the invalid rows.
     ///
     /// # Errors
     /// If more than half of the rows are invalid.
@@ -105,8 +106,8 @@ impl<T> Rows<T> {
         self.usable_if(are_plausible, response)
     }
 
-    /// Like [`Rows::into_usable`], but for few and independent rows, such as the profiles of a player: one usable row of a
-    /// short list is enough. A few invalid rows can stay for years, and would hide the others for as long.
+    /// Like [`Rows::into_usable`], but for few and independent rows, such as the profiles of a player: one usable row of a short
+    /// list is enough. Rows such as profiles can stay invalid for years, and must not hide the valid rows for as long.
     ///
     /// # Errors
     /// If all rows of a short list, or more than half of the rows of a long one, are invalid.
@@ -133,7 +134,7 @@ impl<T> Rows<T> {
         Some(format!("{count} of {total} rows are invalid, such as {ids}: {reason}"))
     }
 
-    /// Whether at least half of the rows are valid. Otherwise, the list as a whole is probably wrong.
+    /// Whether at least half of the rows are valid. If more than half are invalid, the list as a whole is probably wrong.
     pub(super) fn are_plausible(&self) -> bool {
         self.skipped.names.len() <= self.usable.len()
     }
@@ -196,7 +197,7 @@ impl<T: Row> From<Vec<Entry<'_, T>>> for Rows<T> {
     }
 }
 
-/// Checks a start and an end.
+/// Checks the start and the end of a period.
 ///
 /// # Errors
 /// If the times are not in Unix milliseconds of the years 2001 to 2286, or in the wrong order.

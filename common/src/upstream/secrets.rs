@@ -4,11 +4,11 @@ use lambda_http::http::header::HeaderValue;
 
 use crate::excerpt::Excerpt;
 
-/// How many characters of a body are searched for secrets. Even if they are nothing but secrets, the masked text is longer than
-/// an excerpt.
+/// How many characters of a body are searched for secrets. Even if these characters are nothing but secrets, the masked text is
+/// longer than an excerpt.
 const SEARCHED: usize = 8_192;
 
-/// The key of a request, and the player whom it is about. An upstream can repeat both in its response.
+/// The key of a request, and the player whom the request is about. An upstream can repeat both in its response.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Secrets {
     key: Option<HeaderValue>,
@@ -23,7 +23,7 @@ impl Secrets {
         Self { key, player: player.map(str::to_owned).into_iter().chain(dashed).collect() }
     }
 
-    /// Returns the text without the secrets. Upper and lower case count as equal in names and ids.
+    /// Returns the text without the secrets. The case of letters in names and ids does not matter.
     pub(super) fn masked(&self, text: &str) -> String {
         let text = match self.key.as_ref().and_then(|key| key.to_str().ok()) {
             Some(key) => text.replace(key, "[key]"),
@@ -46,8 +46,8 @@ fn with_dashes(id: &str) -> Option<String> {
     (id.len() == 32).then_some(id_with_dashes)
 }
 
-/// Returns the text with `[player]` in place of the word, in any case. Lower-casing ASCII letters does not move other
-/// characters.
+/// Returns the text with `[player]` in place of the word, whatever its case. Changing ASCII letters to lower case keeps the
+/// positions of all characters.
 fn without(text: &str, word: &str) -> String {
     let (folded, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
     let mut masked = String::with_capacity(text.len());

@@ -1,17 +1,18 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`market`] reads the averages. [`order_book`] reads the orders of one product at the position that `market` has found, because
-//! most requests read no orders. [`prices::prices`] adds the prices of the best orders of all products.
+//! [`market`] reads the averages. Most requests read no orders, so [`order_book`] reads the orders of one product separately, at the
+//! position that `market` has found. [`prices::prices`] returns the prices of the best orders of all products.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
 //!   `buyPrice - sellPrice`.
-//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant sale
-//!   gets the price of the best buy order, which can be far above the average. The service uses the averages as they are. It computes
-//!   no averages from the summaries, which have at most 30 levels; even shorter summaries are incomplete.
-//! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
+//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant sale gets the
+//!   price of the best buy order, which can be far above the average. The service uses the averages as they are. It computes no averages
+//!   from the summaries, because a summary has at most 30 levels, and even a shorter summary can be incomplete.
+//! - A response is not atomic: a product can list an order while its price and volume are 0, so the service does not compare orders with
+//!   prices and volumes.
 //! - Volumes are `i64`, because their sums exceed 32 bits.
-//! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
+//! - The set of products changes between refreshes. Products are not in alphabetical order, so `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
 mod outline;
@@ -36,13 +37,13 @@ use crate::json::{Members, Object, whole_number};
 /// The highest price of one item, in coins: more than any purse of the game holds.
 pub const HIGHEST_PRICE: f64 = 1e12;
 
-/// The lowest price of one item, in coins. A lower one is recorded as 0, because recorded prices are exact to 0.01 coins.
+/// The lowest price of one item, in coins. A lower price is recorded as 0, because recorded prices are exact to 0.01 coins.
 const LOWEST_PRICE: f64 = 0.005;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
 
-/// How often the provider refreshes it.
+/// How often the provider refreshes the bazaar.
 pub const REFRESH: Duration = Duration::from_secs(20);
 
 /// The provider's response. Ids are raw text, so that an id that is not a string does not hide the other products.
@@ -65,7 +66,7 @@ struct RawProduct {
 pub struct Market {
     /// The products, in the provider's order.
     pub products: Rows<Product>,
-    /// When the provider refreshed it, in Unix milliseconds.
+    /// When the provider refreshed the bazaar, in Unix milliseconds.
     pub last_updated: i64,
     /// The range of the raw products in the body, empty if there are no products; `None` if their orders were not read.
     pub raw: Option<Range<usize>>,
@@ -74,7 +75,7 @@ pub struct Market {
 /// Whether [`market`] reads the orders, which are five sixths of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Orders {
-    /// The orders are read. A body in which they are not JSON is invalid.
+    /// The orders are read. A body whose orders are not JSON is invalid.
     Read,
     /// The orders are left out, so they can be malformed.
     LeftOut,
@@ -84,9 +85,9 @@ pub enum Orders {
 pub struct Product {
     /// The id, such as `INK_SACK:3`.
     pub id: Box<str>,
-    /// Its prices and volumes.
+    /// The prices and volumes of the product.
     pub status: QuickStatus,
-    /// The position in the body at which its id ends, in bytes. The product follows.
+    /// The position in the body at which the id ends, in bytes. The other data of the product follows.
     pub position: usize,
 }
 
@@ -158,7 +159,7 @@ pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, Ups
     };
     let members: Vec<_> = members.into_iter().map(member).collect();
     let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
-    // If a key repeats, the last one counts, as in every JSON parser with which a client may read `mode=full`.
+    // If a key repeats, its last product counts, as in every JSON parser with which a client may read `mode=full`.
     let mut is_last: Vec<bool> = members.iter().rev().map(|(id, ..)| ids.insert(&**id)).collect();
     is_last.reverse();
     let mut usable = Vec::with_capacity(members.len());
@@ -183,7 +184,7 @@ type Member<'a> = (&'a RawValue, Result<QuickStatus, String>);
 
 /// Returns the time of the refresh, and all products by their ids.
 fn members(text: &str) -> Result<(i64, Vec<Member<'_>>), serde_json::Error> {
-    // Parses the whole map first, and each product separately only if that fails, because each product is then read twice.
+    // Parses all products at once, and each product separately only if this fails, because each product is then read twice.
     if let Ok(Object(market)) = serde_json::from_str::<Object<RawMarket<'_, Object<RawProduct>>>>(text) {
         let products = market.products.0.into_iter();
         let members = products.map(|(key, Object(product))| (key, product.checked()));
@@ -203,7 +204,7 @@ fn range_in(document: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-/// Returns the range of the object with these keys in `document`, from which they were parsed; `None` without keys.
+/// Returns the range of the object with these keys in `document`, from which the keys were parsed; `None` without keys.
 fn range_of<'a>(
     document: &str,
     mut keys: impl DoubleEndedIterator<Item = &'a str> + Clone,
@@ -281,7 +282,7 @@ impl Side {
         }
     }
 
-    /// Compares two levels: the better one is less.
+    /// Compares two levels: the level with the better price is less.
     fn compare(self, one: &Level, other: &Level) -> Ordering {
         let rising = one.price_per_unit.total_cmp(&other.price_per_unit);
         match self {
@@ -299,10 +300,11 @@ impl Side {
 /// Returns the open orders of a product of [`market`]. The levels are sorted by price, whatever the provider's order.
 ///
 /// # Errors
-/// If a side is missing, or more than half of its levels are invalid. An empty side would mean that there are no orders.
+/// If a side is missing, or more than half of its levels are invalid. Such a side is not returned as empty, because that would mean that
+/// there are no orders.
 pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<OrderBook, UpstreamError> {
     let text = value_at(&response.body, product.position);
-    // The rest of the body follows the product.
+    // Not `from_str`, which would refuse the rest of the body after the product.
     let orders = Object::deserialize(&mut serde_json::Deserializer::from_str(text));
     let Object(RawOrders { sell_summary, buy_summary }) =
         orders.map_err(|error| response.invalid(format_args!("the orders of {}: {error}", product.id)))?;
@@ -316,7 +318,7 @@ pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<Orde
     Ok(OrderBook { buy_orders, sell_offers: sorted(buy_summary, Side::SellOffers)? })
 }
 
-/// Returns the levels of one side. `side` names it in the log.
+/// Returns the levels of one side of an order book. `side` is the name of the side in the log.
 fn levels(entries: Vec<Entry<'_, Level>>, side: &str) -> Rows<Level> {
     let mut usable = Vec::with_capacity(entries.len());
     let mut skipped = Skipped::default();

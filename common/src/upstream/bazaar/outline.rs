@@ -1,6 +1,7 @@
 //! The body of the bazaar without the orders, which are five sixths of it. Prices are then read in a fifth of the time.
 //!
-//! Only lists of orders in the usual form are cut out. The parser reads all other lists.
+//! Only lists of orders in the usual form (see `is_usual`) are cut out. All other lists stay in the text, and the parser reads
+//! them.
 
 use std::borrow::Cow;
 
@@ -9,10 +10,10 @@ use memchr::{memchr, memmem};
 /// The end of the keys `sell_summary` and `buy_summary`.
 const KEY: &[u8] = br#"_summary""#;
 
-/// A body in which usual lists of orders are empty.
+/// A body whose usual lists of orders are replaced by empty lists.
 pub(super) struct Outline<'a> {
     pub(super) text: Cow<'a, str>,
-    /// The position of each cut in the text, and of its end in the body.
+    /// For each cut: its position in the text, and the position in the body at which the cut list ends.
     cuts: Vec<(usize, usize)>,
 }
 
@@ -56,13 +57,14 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Returns the text after `byte`, which must be the first byte that is not blank.
+/// Returns the text after `byte`; `None` if `byte` is not the first byte after white space.
 fn behind(byte: u8, text: &[u8]) -> Option<&[u8]> {
     text.trim_ascii_start().strip_prefix(&[byte])
 }
 
-/// Whether the next bracket is the end of the list: it is not in a string, and the list contains no other list. The loop has a sum
-/// and no branches, so that the compiler uses vector instructions. Otherwise, it would take as long as parsing.
+/// Whether the bracket `]` after `orders` ends the list of orders: it is not within a string, and the list contains no other
+/// list. The loop has no branches, so that the compiler uses vector instructions. With branches, the loop would take as long as
+/// parsing.
 fn is_usual(orders: &[u8]) -> bool {
     let mut quotes = 0_u8;
     let mut others = 0_u8;
@@ -89,7 +91,7 @@ mod tests {
     const ORDERS: &str =
         r#"[{"amount":7,"pricePerUnit":1.5,"orders":1},{"amount":1,"pricePerUnit":1.4E7,"orders":2}]"#;
 
-    /// A document with the products `A`, whose orders are these, and `B`.
+    /// A document with the products `A`, whose buy orders are `orders`, and `B`, which has no buy orders.
     fn document(orders: &str) -> String {
         let product =
             |orders| format!(r#"{{"sell_summary":{orders},"buy_summary":{ORDERS},"quick_status":{STATUS}}}"#);
@@ -98,7 +100,7 @@ mod tests {
         format!(r#"{{"success":true,"lastUpdated":17,"products":{{"A":{a},"B":{b}}}}}"#)
     }
 
-    /// Returns the data that are read from `body` with and without cuts.
+    /// Returns the data that is read from `body` with cuts and without cuts.
     fn both(body: &str) -> [Option<String>; 2] {
         let response = UpstreamResponse::new(PATH, body.to_owned());
         [Orders::LeftOut, Orders::Read].map(|orders| {

@@ -48,7 +48,7 @@ pub struct ProductPrices<'a> {
 }
 
 /// Returns the prices of these products of a [`market`](super::market), which was refreshed at `last_updated`. Writes one warning about all
-/// invalid orders.
+/// invalid orders, if there are any.
 #[must_use]
 pub fn prices<'a>(response: &UpstreamResponse, products: &'a [Product], last_updated: i64) -> Prices<'a> {
     let mut skipped = Skipped::default();
@@ -74,11 +74,12 @@ pub fn prices<'a>(response: &UpstreamResponse, products: &'a [Product], last_upd
     Prices { last_updated, count: items.len(), items }
 }
 
-/// Returns the prices of the best buy order and the best sell offer. Compares all prices, because the provider promises no order.
+/// Returns the prices of the best buy order and the best sell offer. Compares the prices of all levels, because the provider promises no
+/// order of levels.
 fn tops(response: &UpstreamResponse, product: &Product, skipped: &mut Skipped) -> [Option<f64>; 2] {
     let text = value_at(&response.body, product.position);
     let orders = Object::deserialize(&mut serde_json::Deserializer::from_str(text));
-    // Parses whole lists first, and each level separately only if that fails, because each level is then read twice.
+    // Parses whole lists first, and each level separately only if this fails, because each level is then read twice.
     if let Ok(Object(RawOrders { sell_summary, buy_summary })) = orders {
         let sides: [Vec<Object<Level>>; 2] = [sell_summary, buy_summary];
         if sides.iter().flatten().all(|Object(level)| level.check().is_ok()) {
