@@ -1,5 +1,5 @@
 //! The table of routes: paths, functions, TTLs, data sources, parameters and their bounds. The index, the caches, the generated
-//! documents and the tests of the template read it.
+//! documents and the tests of the template derive from this table.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub const AUCTION_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "1d"], de
 /// `ids` of `GET /v1/auctions/prices` and `GET /v1/auctions/averages`.
 pub type AuctionIds = Ids<AuctionHouse>;
 
-/// `range` of `GET /v1/bazaar/history`: one range for each tier of recorded prices.
+/// `range` of `GET /v1/bazaar/history`: each range reads prices of another interval.
 pub const BAZAAR_RANGES: Allowed =
     Allowed::OneOf { words: &["1h", "24h", "7d", "30d", "90d"], default: "24h" };
 
@@ -78,7 +78,7 @@ const PROFILES_TAG: Tag = Tag { name: "Profiles", description: "Players and thei
 const SERVICE_TAG: Tag =
     Tag { name: "Service", description: "The service itself: its health, its routes and this description." };
 
-/// The introduction for clients that read prices of auctions. The contract has more.
+/// The introduction for clients that read prices of auctions. The contract (`functions/README.md`) says more.
 const AUCTIONS_DESCRIPTION: &str = "\
 **Ids.** An id is the internal name that most mods use, such as `HYPERION`. A pet of any level is `TYPE;TIER`, with the tier from 0 (common) \
 to 5 (mythic): `SHEEP;4`. At level 100 to 199 it is also `SHEEP;4+100`, and at level 200 `SHEEP;4+200`. An enchanted book is `GROWTH;5`, a rune \
@@ -157,7 +157,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     parameters: &[
         Parameter::query(
             "limit",
-            "The maximum number of sales",
+            "The maximum number of sales, with before plus others first seen in the same minute as the last one",
             Allowed::WholeNumber { min: 1, max: 200, default: 50 },
         ),
         Parameter::query(
@@ -551,8 +551,8 @@ pub const ASSETS: Route = page(
     ],
 );
 
-/// `GET /assets/{hash}/scalar.js`, the script of the API reference. It is a hundred times as large as the other files, so it has a
-/// separate limit.
+/// `GET /assets/{hash}/scalar.js`, the script of the API reference. It is a hundred times as large as the other files, so its
+/// route has a separate rate limit.
 pub const REFERENCE_SCRIPT: Route = page(
     "/assets/{hash}/scalar.js",
     "Get the script of the API reference",
@@ -569,7 +569,7 @@ pub const REFERENCE_SCRIPT: Route = page(
 /// `GET /favicon.ico`
 pub const FAVICON: Route = page("/favicon.ico", "Get the icon", "The icon of the pages.", &[]);
 
-/// A route of the pages for people. The OpenAPI document does not describe them.
+/// A route of a page for people. The OpenAPI document does not describe the route.
 const fn page(
     path: &'static str,
     summary: &'static str,
@@ -613,7 +613,7 @@ pub const VERSION_1: [&Route; 17] = [
     &STATUS,
 ];
 
-/// Returns every route.
+/// Returns every route that clients use.
 pub fn all() -> impl Iterator<Item = &'static Route> {
     [&INDEX, &OPENAPI].into_iter().chain(VERSION_1).chain(TEXTS).chain(PAGES)
 }
