@@ -1,5 +1,5 @@
-//! Every environment variable that the functions read, parsed once at start-up. An empty variable counts as unset, because a
-//! template cannot omit one.
+//! The environment variables of the functions, parsed once at start-up, except credentials and the address of S3, which the clients read
+//! themselves. An empty variable counts as unset, because a template cannot omit a variable.
 
 use std::time::Duration;
 
@@ -74,12 +74,12 @@ pub struct Config {
     pub dynamodb_endpoint: Option<Url>,
     /// `AWS_ENDPOINT_URL_API_GATEWAY`, otherwise `AWS_ENDPOINT_URL`: the address of API Gateway; the region's address if absent.
     pub api_gateway_endpoint: Option<String>,
-    /// `AWS_ENDPOINT_URL_LAMBDA`, otherwise `AWS_ENDPOINT_URL`: the address of Lambda, if not the one of the region.
+    /// `AWS_ENDPOINT_URL_LAMBDA`, otherwise `AWS_ENDPOINT_URL`: the address of Lambda; the region's address if absent.
     pub lambda_endpoint: Option<String>,
 }
 
-/// The variables with the addresses of DynamoDB and API Gateway. As in the AWS SDKs, the variable of one service wins over the variable of
-/// all services.
+/// The variables with the addresses of DynamoDB, API Gateway and Lambda. As in the AWS SDKs, the variable of one service wins over the
+/// variable of all services.
 const DYNAMODB_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 const API_GATEWAY_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_API_GATEWAY", "AWS_ENDPOINT_URL"];
 const LAMBDA_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL"];
@@ -128,7 +128,7 @@ impl Config {
                 .into_iter()
                 .find_map(|variable| set(variable).map(|url| base_url(variable, Some(url), "")))
                 .transpose()?,
-            // Only one function needs each, so an invalid one must not stop the others.
+            // Unparsed, because few functions need these addresses: an invalid address must not stop the others.
             api_gateway_endpoint: API_GATEWAY_ENDPOINTS.into_iter().find_map(set),
             lambda_endpoint: LAMBDA_ENDPOINTS.into_iter().find_map(set),
         })
@@ -214,7 +214,7 @@ mod tests {
     fn an_empty_variable_counts_as_unset() {
         assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
         assert!(with("HYPIXEL_API_KEY", "SECR\u{c9}T").is_err(), "a key must be visible ASCII");
-        // The SDK would panic at the first call if it read the empty variable itself.
+        // The AWS SDK would panic at the first call if it read the empty variable itself.
         assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
         assert!(with("AWS_ENDPOINT_URL", "").unwrap().dynamodb_endpoint.is_none());
         assert_eq!(
@@ -230,7 +230,7 @@ mod tests {
             (None, Some("http://all:2"), Some("http://all:2/")),
             (Some(""), Some("http://all:2"), Some("http://all:2/")),
             (Some("http://one:1"), Some(""), Some("http://one:1/")),
-            // As in the SDKs, the variable that is not used is not checked.
+            // As in the AWS SDKs, a variable that is not used is not checked.
             (Some("http://one:1"), Some("all:2 "), Some("http://one:1/")),
             (Some(""), Some(""), None),
             (None, None, None),

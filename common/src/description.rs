@@ -1,5 +1,5 @@
-//! The description of a function for the OpenAPI document (`infra/openapi`): its route, the types of its responses, an example of
-//! each, and requests that fail.
+//! The description of a function for the OpenAPI document (`infra/openapi`): its route, the types of its responses, an example of each
+//! response, and requests that fail.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 /// One kind of response: most routes have one, the bazaar has one for each mode.
 #[derive(Debug)]
 pub struct Kind {
-    /// Its name among the kinds of its route; empty if it is the only one.
+    /// The name of the kind among the kinds of the route; empty if the route has only one kind.
     pub name: &'static str,
     /// The schema of `data`.
     pub data: SchemaOf,
-    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV (`csv`) if the route returns
-    /// it.
+    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV (`csv`) if the route can return
+    /// CSV.
     pub example: &'static str,
 }
 
@@ -32,7 +32,7 @@ pub struct FailingRequest {
     pub name: &'static str,
     /// Path and query.
     pub request: &'static str,
-    /// The error, or `None` if the parameter `name` has a value that is not allowed.
+    /// The error; `None` if the request fails because the parameter `name` has a value that is not allowed.
     pub error: Option<ApiError>,
 }
 
@@ -93,7 +93,7 @@ pub trait Describe {
     fn description() -> Description;
 }
 
-/// Inlines the schema of a value, so that it has no name in the document.
+/// Inlines the schema of a type, so that the document does not list the type by name.
 macro_rules! inline {
     ($name:literal) => {
         fn inline_schema() -> bool {

@@ -13,7 +13,7 @@ pub const INTERNAL_MESSAGE: &str =
 /// `Retry-After` of an internal error, unless the upstream asks for another wait.
 const USUAL_WAIT: Duration = Duration::from_secs(5);
 
-/// The kinds of errors. A client reacts differently to each.
+/// The codes of errors. A client reacts differently to each code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     /// A parameter is missing or invalid. The client must change the request.
@@ -71,7 +71,7 @@ impl ApiError {
         Self::lasting(Code::NotFound, message.into())
     }
 
-    /// Returns an error that the same request gets again.
+    /// Returns an error that the same request would get again.
     const fn lasting(code: Code, message: String) -> Self {
         Self { code, message, retry_after: None, may_be_stored: true, cause: None }
     }

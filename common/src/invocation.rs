@@ -41,8 +41,8 @@ impl Invocation {
         Self { now, deadline: latest, upstream_deadline, waits: Arc::default() }
     }
 
-    /// Returns the same invocation for another attempt, which starts now, `elapsed` after the first attempt. Its upstream requests
-    /// have a new time limit, and end before `latest`.
+    /// Returns the same invocation for another attempt, which starts now, `elapsed` after the first attempt. The upstream
+    /// requests of the attempt have a new time limit, and end before `latest`.
     #[must_use]
     pub fn next_attempt(&self, elapsed: Duration, latest: Instant) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Invocation {
         }
     }
 
-    /// The time of the event, which is the current time for everything that depends on it.
+    /// The time of the event. Everything that depends on the current time uses this time.
     #[must_use]
     pub const fn now(&self) -> UnixMilliseconds {
         self.now
@@ -71,7 +71,7 @@ impl Invocation {
         self.upstream_deadline
     }
 
-    /// Awaits `future` and adds the time to the waiting time of this invocation.
+    /// Awaits `future`, and adds the time that it takes to the waiting time of this invocation.
     pub async fn waiting_for<T>(&self, future: impl Future<Output = T>) -> T {
         let start = Instant::now();
         let result = future.await;
@@ -107,8 +107,8 @@ impl Invocation {
         self.waits.age_plus_1.fetch_max(age.map_or(0, |age| age.saturating_add(1)), Ordering::Relaxed);
     }
 
-    /// Returns the largest `Age` of the upstream responses in seconds, if one has it: how long a cache on the way has held the
-    /// response.
+    /// Returns the largest `Age` of the upstream responses in seconds; `None` if no response has an `Age`. It is the time for
+    /// which a cache on the way has held the response.
     #[must_use]
     pub fn upstream_age(&self) -> Option<u64> {
         self.waits.age_plus_1.load(Ordering::Relaxed).checked_sub(1)

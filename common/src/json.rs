@@ -1,5 +1,5 @@
 //! JSON text that passes through as the provider wrote it. Parsing a value and writing it again takes time and can change its
-//! spelling. These types check the kind of a value and keep its text.
+//! spelling. These types check only the kind of a value, such as string or object, and keep its text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,7 +38,7 @@ impl<'a> StringText<'a> {
     pub fn decoded(self) -> Cow<'a, str> {
         let text = self.get();
         if text.as_bytes().contains(&b'\\') {
-            // It was checked when it was parsed.
+            // The text was checked when it was parsed.
             return Cow::Owned(serde_json::from_str(text).unwrap_or_default());
         }
         Cow::Borrowed(text.get(1..text.len().saturating_sub(1)).unwrap_or_default())
@@ -52,7 +52,7 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
             let first = char::from(FIRST);
             return Err(D::Error::custom(format_args!("expected a value that begins with {first:?}")));
         }
-        // Checks only strings: the parts of an object pass through unchecked.
+        // Checks only strings. Strings within an object pass through unchecked.
         if FIRST == b'"' && may_have_surrogates(value.get()) {
             serde_json::from_str::<String>(value.get()).map_err(D::Error::custom)?;
         }
@@ -61,8 +61,9 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
 }
 
 /// Whether the text may have an escape such as `\ud83d`, which is half of a character. Without the other half, many clients
-/// cannot parse the text, and it cannot be stored. Short texts usually have no escapes. Long ones, such as item descriptions,
-/// have line breaks. For these, the loop has no branches, so that the compiler uses vector instructions.
+/// cannot parse the text, and it cannot be stored. Most short texts have no escapes, so the function returns early. Long texts,
+/// such as item descriptions, have escaped line breaks. The loop has no branches, so that the compiler uses vector instructions
+/// for them.
 fn may_have_surrogates(text: &str) -> bool {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'\\') {
@@ -156,7 +157,7 @@ impl<const FIRST: u8> Serialize for Verbatim<'_, FIRST> {
     }
 }
 
-/// Reads a whole number, also if it is written as a floating-point number (`2.0`, `6.0E7`), as the provider writes doubles. For
+/// Reads a whole number. It may be written as a floating-point number (`2.0`, `6.0E7`), as the provider sometimes writes it. For
 /// `deserialize_with`.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
-//! Code that several functions of the Game Data Query Service share. Except for the table of routes, no module here depends on a single
-//! function. Each line below depends only on the lines above it.
+//! Code that several functions of the Game Data Query Service share. Code that only one function needs is in that function's crate. The
+//! modules of each line below depend only on each other and on the modules above them.
 //!
-//! 1. The foundation: [`time`], [`config`], [`invocation`], [`error`], [`excerpt`], and the [`text`] and [`json`] of the provider.
+//! 1. The foundation: [`time`], [`config`], [`invocation`], [`error`], [`excerpt`], and [`text`] and [`json`] for the provider's responses.
 //! 2. [`cache`] and [`auth`].
 //! 3. [`request`] and [`response`].
 //! 4. [`upstream`], the client of the provider.

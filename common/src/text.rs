@@ -1,4 +1,4 @@
-//! The text of a body, whose buffer is reused.
+//! The text of a response body, in a buffer that is reused.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// The maximum size of a buffer that is kept for the next body, in bytes.
 const LARGEST_SPARE: usize = 8 * 1024 * 1024;
 
-/// The text of a body. When it is dropped, its buffer is kept for the next body of the same upstream: the page faults of a
-/// fresh buffer take a twentieth of the time of a request.
+/// The text of a response body. When it is dropped, its buffer is kept for the next body of the same upstream: the page faults of
+/// a fresh buffer take a twentieth of the time of a request.
 #[derive(Debug)]
 pub struct Text {
     text: String,
@@ -15,7 +15,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Returns the text of a body that is not from an upstream.
+    /// Returns a text whose buffer is not reused.
     pub(super) const fn new(text: String) -> Self {
         Self { text, spare: Weak::new() }
     }
@@ -25,7 +25,7 @@ impl Text {
         Self { text, spare: Arc::downgrade(spare) }
     }
 
-    /// How many bytes it takes in memory: at most twice its length.
+    /// How many bytes the text takes in memory: at most twice its length.
     pub(crate) const fn capacity(&self) -> usize {
         self.text.capacity()
     }

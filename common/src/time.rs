@@ -1,5 +1,5 @@
-//! Points in time as the provider and the gateway write them. The current time of a request is an input that comes with the event, so
-//! that the same event always has the same result. Only recorders and events without a time use the system clock.
+//! Points in time, in the forms of the provider, the gateway and the clients. The current time of a request is part of its event, so that
+//! the same event always has the same result. Only recorders and events without a time use the system clock.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct UnixMilliseconds(i64);
 
 impl UnixMilliseconds {
-    /// A smaller request time is in seconds: in milliseconds, it would be before March 1973.
+    /// A request time below this number must be in seconds: in milliseconds, it would be before March 1973.
     const SMALLEST_MILLISECONDS: i64 = 100_000_000_000;
 
     /// The time `milliseconds` after the Unix epoch.
@@ -66,7 +66,8 @@ impl UnixMilliseconds {
         UnixSeconds(if self.0.rem_euclid(1_000) == 0 { floor } else { floor + 1 })
     }
 
-    /// Returns the HTTP date (RFC 9110), to the second. Times before 1970 or after the year 9999 give the nearest date of the format.
+    /// Returns the HTTP date (RFC 9110), to the second. A time before 1970 or after the year 9999 gives the nearest date that the format
+    /// has.
     #[must_use]
     pub fn http_date(self) -> String {
         const LAST: u64 = 253_402_300_799_000;
@@ -74,8 +75,8 @@ impl UnixMilliseconds {
         httpdate::fmt_http_date(UNIX_EPOCH + since_epoch)
     }
 
-    /// Parses RFC 3339, such as `2026-11-21T15:04:05Z`. `None` if `text` has another form, or is outside the years 2001 to 2286, in
-    /// which Unix seconds have ten digits.
+    /// Parses a time of RFC 3339, such as `2026-11-21T15:04:05Z`. `None` if `text` has another form, or is outside the years 2001 to 2286,
+    /// in which Unix seconds have ten digits.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
         const TEN_DIGITS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
@@ -84,12 +85,12 @@ impl UnixMilliseconds {
         TEN_DIGITS.contains(&milliseconds).then_some(Self(milliseconds))
     }
 
-    /// Parses RFC 3339 with all of its years. A time outside the supported range becomes the nearest supported time. `None` if `text`
-    /// has another form.
+    /// Parses a time of RFC 3339 in any of the format's years. A time outside the supported range becomes the nearest supported time.
+    /// `None` if `text` has another form.
     #[must_use]
     pub fn nearest_to_rfc3339(text: &str) -> Option<Self> {
         let (date_time, fraction, offset) = rfc3339_parts(text)?;
-        // The parser accepts at most nine digits of a fraction, the format any number.
+        // RFC 3339 allows any number of digits in a fraction, but the parser accepts at most nine.
         let fraction = fraction.get(..9).unwrap_or(fraction);
         let text = format!("{date_time}.{fraction}{offset}");
         let pieces = Pieces::parse(&text).ok().filter(has_rfc3339_offset)?;
@@ -101,13 +102,13 @@ impl UnixMilliseconds {
     }
 }
 
-/// Whether the offset from UTC is less than a day. The parser accepts two hours more.
+/// Whether the offset from UTC is less than a day, as RFC 3339 requires. The parser accepts offsets of up to two hours more.
 fn has_rfc3339_offset(pieces: &Pieces<'_>) -> bool {
     pieces.to_numeric_offset().is_some_and(|offset| offset.seconds().unsigned_abs() < 24 * 60 * 60)
 }
 
 /// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the form of RFC 3339, which is
-/// stricter than ISO 8601. The numbers can still be too large.
+/// stricter than ISO 8601. Numbers such as the month can still be too large.
 fn rfc3339_parts(text: &str) -> Option<(&str, &str, &str)> {
     const DATE_TIME: &str = "dddd-dd-ddTdd:dd:dd";
     const OFFSETS: [&str; 2] = ["Z", "+dd:dd"];
@@ -165,8 +166,8 @@ impl UnixSeconds {
         self.0
     }
 
-    /// Returns the start of the interval that contains this time. One interval starts at the Unix epoch. The earliest interval
-    /// starts with the earliest time that this type can hold.
+    /// Returns the start of the interval that contains this time. Intervals are counted from the Unix epoch. The earliest interval starts
+    /// with the earliest time that this type can hold.
     #[must_use]
     pub const fn rounded_down(self, interval: Duration) -> Self {
         let interval = interval.as_secs().cast_signed();

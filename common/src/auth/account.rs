@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UnixSeconds;
 
-/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. It accepts e-mail
-/// addresses and rejects anything that starts with `-`, like an option.
+/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. This includes e-mail
+/// addresses, but no text that starts with `-`, which a tool would read as an option.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct AccountName(String);
 
@@ -46,7 +46,7 @@ impl FromStr for AccountName {
     }
 }
 
-/// The tier that an account pays for. It determines the rate limit.
+/// The tier that an account pays for. The tier determines the rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -76,13 +76,13 @@ impl fmt::Display for Tier {
     }
 }
 
-/// The status of a subscription, independent of payments.
+/// The status of a subscription, apart from the time until which it is paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubscriptionStatus {
-    /// Active as long as it is paid.
+    /// Active as long as the subscription is paid.
     Active,
-    /// Suspended by an operator, for example because of abuse or a reversed payment.
+    /// Suspended by an operator or by an event of Stripe, for example because of abuse or a reversed payment.
     Suspended,
 }
 

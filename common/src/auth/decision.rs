@@ -27,13 +27,10 @@ pub enum Decision {
 pub enum Refusal {
     #[error("the key is malformed: {0}")]
     Malformed(#[from] MalformedKey),
-    /// It was never issued.
     #[error("the key is unknown")]
     Unknown,
-    /// It was not issued completely.
     #[error("the key was not issued completely")]
     Pending,
-    /// It was revoked.
     #[error("the key was revoked at {at}")]
     Revoked {
         /// When it was revoked.
@@ -44,10 +41,9 @@ pub enum Refusal {
 /// Why an account has no active subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Inactive {
-    /// The account does not exist.
     #[error("the key's account does not exist")]
     NoAccount,
-    /// An operator has suspended the subscription.
+    /// The subscription is suspended, by an operator or by an event of Stripe.
     #[error("the account's subscription is suspended")]
     Suspended,
     /// The subscription was not renewed.
@@ -58,9 +54,9 @@ pub enum Inactive {
     },
 }
 
-/// Decides whether a request is allowed at the time `now`. `key` and `account` are the records of the key and of its account,
-/// if they exist. A revoked key is refused whatever `now` is: clocks differ, and a revocation is final. An expired key counts
-/// as revoked.
+/// Decides whether a request is allowed at the time `now`. `key` and `account` are the records of the key and of its account, if
+/// they exist. A revoked key is refused even if `now` is before its revocation: clocks differ, and a revocation is final. A key
+/// that has expired at `now` counts as revoked.
 #[must_use]
 pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSeconds) -> Decision {
     let Some(key) = key else { return Decision::Refuse(Refusal::Unknown) };

@@ -15,23 +15,23 @@ const CHECKSUM_CHARACTERS: usize = 6;
 const LENGTH: usize = KEY_PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 const ALPHABET: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// An API key. `Debug` does not print it. [`ApiKey::expose`] returns it, so that it can be shown once.
+/// An API key. `Debug` does not print the key. [`ApiKey::expose`] returns it, so that it can be shown to its owner once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 /// Why a text cannot be an API key, whatever the table contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedKey {
-    /// It does not have the shape of a key.
+    /// The text does not have the shape of a key.
     #[error("it is not an API key: a key is gd_ followed by 38 letters and digits")]
     Shape,
-    /// It has the shape of a key, but a character is wrong.
+    /// The text has the shape of a key, but a character is wrong.
     #[error("its checksum is wrong, so it has a typo")]
     Checksum,
 }
 
 impl ApiKey {
-    /// Generates a key from the random bytes that `fill` writes. They must come from a cryptographically secure source.
+    /// Generates a key from the random bytes that `fill` writes. The bytes must come from a cryptographically secure source.
     ///
     /// # Errors
     /// The error of `fill`.
@@ -40,15 +40,16 @@ impl ApiKey {
         while random.len() < RANDOM_CHARACTERS {
             let mut bytes = [0; RANDOM_CHARACTERS];
             fill(&mut bytes)?;
-            // Uses 248 of the 256 byte values, four per character. With the other eight, some characters would be more likely.
+            // Uses 248 of the 256 byte values, four for each character, and skips bytes with the other eight values: they would
+            // make some characters more likely.
             let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte >> 2)));
             random.extend(characters.take(RANDOM_CHARACTERS - random.len()).map(|&byte| char::from(byte)));
         }
         Ok(Self::with_checksum(&random))
     }
 
-    /// Returns the key with these random characters, for keys that are not secret; `None` if they are not 32 characters of
-    /// base62.
+    /// Returns the key with these random characters; `None` if they are not 32 characters of base62. For keys that are not
+    /// secret, such as the local cloud's.
     #[must_use]
     pub fn of_random_part(random: &str) -> Option<Self> {
         (random.len() == RANDOM_CHARACTERS && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
@@ -84,7 +85,7 @@ impl ApiKey {
 impl FromStr for ApiKey {
     type Err = MalformedKey;
 
-    /// Parses a key. Blanks around it are an error; the value of a header has none.
+    /// Parses a key. Blanks around the key are an error, because the value of a header has none.
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let rest = text.strip_prefix(KEY_PREFIX).filter(|_| text.len() == LENGTH);
         let random = rest.and_then(|rest| rest.get(..RANDOM_CHARACTERS));
@@ -111,7 +112,7 @@ pub fn without_keys(text: &str) -> String {
         cleaned.push_str(before);
         cleaned.push_str(KEY_PREFIX);
         let word = after.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(after.len());
-        // The word can end with the letters of the next prefix.
+        // The word can end with the letters of the next `gd_`.
         let end = after.find(KEY_PREFIX).map_or(word, |next| next.min(word));
         if end > 0 {
             cleaned.push('…');
@@ -170,7 +171,7 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), 62);
-        // The average is 516. A character with five byte values instead of four would have about 625.
+        // The average count is 516. A character with five byte values instead of four would appear about 625 times.
         assert!(seen.values().all(|count| (400..640).contains(count)), "{seen:?}");
     }
 

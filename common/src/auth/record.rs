@@ -59,8 +59,8 @@ fn is_lower_hexadecimal(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so two keys never share one).
-/// It is also the key's usage identifier in API Gateway, which must have 20 to 128 characters.
+/// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so no two keys share an id). It
+/// is also the key's usage identifier in API Gateway, which must have 20 to 128 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct KeyId(String);
 
@@ -137,11 +137,11 @@ impl FromStr for Label {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is being issued: its owner has not seen it yet, and API Gateway may not know it.
+    /// The key is being issued: its owner has not seen it yet, and API Gateway may not know it yet.
     Pending,
-    /// It is valid.
+    /// The key is valid unless it has expired.
     Issued,
-    /// It was revoked, which is final.
+    /// The key was revoked, which is final.
     Revoked {
         /// When it was revoked.
         at: UnixSeconds,
@@ -152,17 +152,17 @@ pub enum KeyState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub digest: KeyDigest,
-    /// The account that owns it.
+    /// The account that owns the key.
     pub account: AccountName,
-    /// Its purpose.
+    /// The purpose of the key, in its owner's words.
     pub label: Label,
-    /// When it was issued.
+    /// When the key was issued.
     pub created_at: UnixSeconds,
-    /// Its last four characters.
+    /// The last four characters of the key.
     pub last_four: String,
     /// The stored state. [`KeyRecord::state_at`] also considers the expiry.
     pub state: KeyState,
-    /// When it expires because another key replaces it. It then counts as revoked.
+    /// When the key expires because another key replaces it; `None` if it is not replaced. An expired key counts as revoked.
     pub expires_at: Option<UnixSeconds>,
 }
 

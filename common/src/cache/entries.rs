@@ -48,8 +48,8 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         }
     }
 
-    /// Stores the entry in place of an earlier one, and evicts other entries until all fit. An entry larger than the capacity is not
-    /// stored, and the earlier one is still removed.
+    /// Stores the entry in place of the earlier entry of `key`, and evicts the least recently used entries until all fit. An entry larger
+    /// than the capacity is not stored, but the earlier entry is still removed.
     pub(super) fn put(&mut self, key: K, entry: Entry<V>) {
         self.remove(&key);
         if entry.bytes() > self.capacity_bytes {

@@ -7,10 +7,10 @@ use crate::error::ApiError;
 
 /// An error of a source that a cache fetches from.
 pub trait SourceError: Error + 'static {
-    /// Whether all requests pause after a failure, to spare the source. If `false`, only requests that can be served a stale value pause.
+    /// Whether every request pauses after a failure, to spare the source. If `false`, only requests that can be served a stale value pause.
     const IS_SPARED: bool;
 
-    /// Whether requests pause after this error.
+    /// Whether this error starts a pause.
     fn is_failure(&self) -> bool;
 }
 
@@ -21,20 +21,20 @@ pub enum Failure<E> {
     #[error("{source}")]
     Fetch {
         source: E,
-        /// How long requests pause now; `None` if they do not.
+        /// How long the pause lasts that this failure starts; `None` if it starts no pause.
         pause: Option<Duration>,
     },
-    /// There was no fetch, because an earlier one failed.
+    /// There was no fetch, because an earlier fetch failed and requests pause.
     #[error("{cause} (no request for another {} ms)", wait.as_millis())]
     Paused {
-        /// How long requests still pause.
+        /// How long the pause still lasts.
         wait: Duration,
-        /// The failure, for the log.
+        /// The failure of the earlier fetch, for the log.
         cause: String,
     },
 }
 
-/// The failure of a fetch that uses another cache. If the other cache pauses, this one does not pause as well.
+/// The failure of a fetch whose source is itself a cache. If that cache pauses, the cache that uses it does not pause as well.
 impl<E: SourceError> SourceError for Failure<E> {
     const IS_SPARED: bool = E::IS_SPARED;
 

@@ -1,9 +1,10 @@
 //! An in-memory cache for the values that a function instance keeps between invocations.
 //!
-//! A value is fresh for the route's TTL. The cache is bounded in bytes and evicts the least recently used value first. When
-//! a refresh fails, it serves the stale value for a while, and requests pause before the next fetch (`pauses.rs`).
+//! A value is fresh for the route's TTL. The cache is bounded in bytes and evicts the least recently used value first. When a refresh
+//! fails, the cache serves the stale value for a while, and requests pause (`pauses.rs`): for a short time, they get the stale value or an
+//! error at once, without a fetch.
 //!
-//! Lambda passes one event at a time to a process, so no request waits for another one.
+//! Lambda passes one event at a time to a process, so no request waits for another request.
 
 mod entries;
 mod failure;
@@ -24,7 +25,7 @@ use crate::error::chain;
 use crate::invocation::Invocation;
 use crate::time::UnixMilliseconds;
 
-/// For how many TTLs a value may be served after it has expired.
+/// How long a value may be served after it has expired, in TTLs.
 const STALE_TTLS: u32 = 10;
 /// The longest time for which a value may be served after it has expired.
 const LONGEST_STALE: Duration = Duration::from_hours(1);
@@ -35,7 +36,7 @@ pub fn longest_stale(ttl: Duration) -> Duration {
     (ttl * STALE_TTLS).min(LONGEST_STALE)
 }
 
-/// Rounds the end of a failed fetch to whole seconds. A fast fetch then ends at the time of its event.
+/// Rounds the duration of a failed fetch to whole seconds, so that a fast fetch counts as ending at the time of its event.
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// A cache of values of type `V` by keys of type `K`.
@@ -44,7 +45,7 @@ pub struct Cache<K: Hash + Eq, V> {
     ttl: Duration,
     /// How long a value may be served after it has expired, when refreshes fail.
     stale: Duration,
-    /// Never locked while a request waits.
+    /// Never locked across an `await`.
     state: Mutex<State<K, V>>,
 }
 
@@ -58,7 +59,7 @@ struct State<K: Hash + Eq, V> {
 enum Found<V> {
     /// A value to serve.
     Value(Lookup<V>),
-    /// No fresh value, so the request must fetch. Holds the stale value to serve if the fetch fails.
+    /// There is no fresh value, so the request must fetch. Holds the stale value, if there is one, to serve if the fetch fails.
     Expired(Option<Entry<V>>),
 }
 
@@ -66,7 +67,7 @@ enum Found<V> {
 #[derive(Debug, Clone)]
 pub struct Lookup<V> {
     pub value: V,
-    /// When it was fetched.
+    /// When the value was fetched.
     pub fetched_at: UnixMilliseconds,
     /// Whether the value was in the cache before this lookup.
     pub cached: bool,
@@ -75,21 +76,22 @@ pub struct Lookup<V> {
 }
 
 impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
-    /// Returns a cache whose values are fresh for `ttl`. It holds at most about `capacity_bytes`, and does not keep a larger value.
+    /// Returns a cache whose values are fresh for `ttl`. The cache holds at most about `capacity_bytes`, and does not store a value larger
+    /// than that.
     #[must_use]
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
         let state = State { entries: Entries::new(capacity_bytes), pauses: Pauses::new(ttl) };
         Self { ttl, stale: longest_stale(ttl), state: Mutex::new(state) }
     }
 
-    /// Makes the cache never serve a stale value.
+    /// Returns the same cache, which never serves a stale value.
     #[must_use]
     pub fn never_stale(self) -> Self {
         Self { stale: Duration::ZERO, ..self }
     }
 
-    /// Returns the value of `key` at the time of `invocation`: from the cache while it is fresh, otherwise from `fetch`. If the fetch
-    /// fails, returns the stale value unless it is too old. While the key pauses after a failure, there is no fetch.
+    /// Returns the value of `key` at the time of `invocation`: from the cache while the value is fresh, otherwise from `fetch`. If the
+    /// fetch fails, returns the stale value unless it is too old. While the key pauses after a failure, `fetch` is not called.
     ///
     /// # Errors
     /// If there is no value to serve.
@@ -132,7 +134,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         let took = start.elapsed();
         match fetched {
             Ok(value) => {
-                // The value of a slow source is fresh from its arrival, in whole seconds like HTTP dates.
+                // A value is fresh from its arrival, even if the source is slow. The time is in whole seconds, like HTTP dates.
                 let fetched_at = now.plus(Duration::from_secs(took.as_secs()));
                 let mut state = self.lock();
                 state.pauses.note_success(&key);
@@ -141,7 +143,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
             }
             Err(source) if source.is_failure() => {
                 let failed_at = now.plus(Duration::from_secs((took + HALF_A_SECOND).as_secs()));
-                // The pause ends when the stale value can no longer be served: the source may have recovered by then.
+                // The pause ends at the latest when the stale value may no longer be served: the source may have recovered by then.
                 let left = expired.as_ref().map_or(Duration::MAX, |expired| self.left(expired, failed_at));
                 let mut state = self.lock();
                 state.pauses.note_failure(&key, now, failed_at, left, &chain(&source));
@@ -164,8 +166,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         }
     }
 
-    /// Returns a failure if `key` pauses at the time `now` and the request `may_pause`. Otherwise, the request may fetch; the first fetch
-    /// after a pause is not retried.
+    /// Returns a failure if `key` pauses at the time `now` and the request `may_pause`. Otherwise, the request may fetch. If the key or the
+    /// whole source failed recently, the fetch is not retried.
     fn paused<E>(
         &self,
         key: &K,
@@ -200,7 +202,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the distance in both directions, so that an event from far in the future does not freeze its value for the present.
+    /// Whether the value is fresh. A value that was fetched far in the future is not fresh, so that an event with a wrong time does not
+    /// freeze a value.
     fn is_fresh(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
         fetched_at.distance(now) < self.ttl
     }

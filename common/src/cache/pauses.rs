@@ -1,7 +1,7 @@
-//! Pauses after failed fetches: while a source fails, requests do not fetch again and again.
+//! Pauses after failed fetches. During a pause, requests do not fetch, so a failing source does not get every request.
 //!
-//! A key pauses after its own failure, and the whole source after failures of three different keys in a row. One broken value therefore
-//! pauses no other key.
+//! A key pauses after its own failure, and the whole source after failures of three different keys in a row. A key that always fails
+//! therefore pauses no other key.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::num::NonZeroUsize;
@@ -18,13 +18,13 @@ const LONGEST_TTLS: u32 = 2;
 /// The length of the longest pause, whatever the TTL.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A pause is randomly shortened by at most this share, so that instances that failed together do not fetch together.
+/// A pause is randomly shortened by at most this share, so that instances that failed at the same time do not fetch again at the same time.
 const JITTER: f64 = 0.25;
 
 /// After failures of this many different keys in a row, the whole source pauses.
 const FAILED_KEYS: usize = 3;
 
-/// The maximum number of keys whose failures are remembered. It bounds the memory, however many keys fail.
+/// The maximum number of keys whose failures are remembered, which bounds the memory.
 const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
 /// The pauses of a cache.
@@ -34,7 +34,7 @@ pub(super) struct Pauses {
     hasher: RandomState,
     /// The pause of each key, by the hash of the key. The oldest failure is forgotten first.
     by_key: LruCache<u64, Pause>,
-    /// The hashes of the first keys that failed since the last success.
+    /// The hashes of different keys that failed in a row, since the last success. At most `FAILED_KEYS`.
     in_a_row: Vec<u64>,
     /// The pause of the whole source.
     whole: Option<Pause>,
@@ -47,7 +47,7 @@ struct Pause {
     /// The length without the random part.
     full: Duration,
     length: Duration,
-    /// The failure, for the log.
+    /// The failure that caused the pause, for the log.
     cause: String,
 }
 
@@ -60,7 +60,7 @@ impl Pauses {
         Self { longest, hasher, by_key, in_a_row: Vec::new(), whole: None }
     }
 
-    /// Returns how long the key still pauses at the time `now`, alone or with the whole source, and the failure that caused it.
+    /// Returns how long the key still pauses at the time `now`, alone or with the whole source, and the failure that caused the pause.
     pub(super) fn rest(&self, key: &impl Hash, now: UnixMilliseconds) -> Option<(Duration, &str)> {
         let rests = self.pauses_of(key).filter_map(|pause| Some((pause.rest(now)?, pause.cause.as_str())));
         rests.max_by_key(|(rest, _)| *rest)
@@ -109,22 +109,24 @@ impl Pauses {
 }
 
 impl Pause {
-    /// Returns the pause after a failure at the time `began_at`. `earlier` is the pause after the previous failure in the row.
+    /// Returns the pause after a failure at the time `began_at`. `earlier` is the pause after the previous failure; `None` for the first
+    /// failure of a row.
     fn after(earlier: Option<&Self>, began_at: UnixMilliseconds, longest: Duration, cause: &str) -> Self {
         let full = earlier.map_or(FIRST, |earlier| earlier.full.saturating_mul(2)).min(longest);
         let length = full.mul_f64(1.0 - JITTER * fastrand::f64());
         Self { began_at, full, length, cause: cause.to_owned() }
     }
 
-    /// Returns the rest of the pause at the time `now`. A failed fetch takes a while, so events from just before the failure also pause.
-    /// A failure in an event from far in the future must not pause the present.
+    /// Returns the rest of the pause at the time `now`. A failed fetch takes a while, so a request whose event is from just before the
+    /// failure also pauses. A failure in an event from far in the future must not pause the present.
     fn rest(&self, now: UnixMilliseconds) -> Option<Duration> {
         let distance = self.began_at.distance(now);
         let elapsed = if now < self.began_at && distance <= LONGEST { Duration::ZERO } else { distance };
         self.length.checked_sub(elapsed).filter(|rest| !rest.is_zero())
     }
 
-    /// Whether a failure at the time `now` continues the row of failures. After a longer time without requests, a new row begins.
+    /// Whether a failure at the time `now` continues the row of failures of this pause. After a longer time without failures, a new row
+    /// begins.
     fn is_recent(&self, now: UnixMilliseconds, longest: Duration) -> bool {
         self.began_at.distance(now) <= longest * 2
     }

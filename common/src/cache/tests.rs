@@ -28,7 +28,7 @@ impl Weight for String {
 const START: UnixMilliseconds = UnixMilliseconds::new(1_777_388_600_000);
 const TTL: Duration = Duration::from_secs(5);
 
-/// Returns an invocation whose event is from `after` the start.
+/// Returns an invocation whose event has the time `after` later than `START`.
 fn invocation(after: Duration) -> Invocation {
     Invocation::new(START.plus(after), Instant::now() + Duration::from_secs(10))
 }
@@ -124,7 +124,7 @@ async fn a_key_pauses_for_a_second_and_twice_as_long_after_each_further_failure(
             let mut now = Duration::from_secs(ttl);
             assert!(fetches(&cache, 1, now).await);
             for pause in pauses.map(Duration::from_secs) {
-                // The random part is at most a quarter.
+                // A pause is shortened by at most a quarter.
                 for after in [Duration::ZERO, pause * 74 / 100] {
                     assert!(!fetches(&cache, 1, now + after).await, "{after:?} into {pause:?}");
                 }

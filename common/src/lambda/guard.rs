@@ -9,10 +9,10 @@ use tokio::time::Instant;
 /// Why a future did not return.
 #[derive(Debug, thiserror::Error)]
 pub enum Interrupted {
-    /// It panicked.
+    /// The future panicked.
     #[error("the handler panicked: {0}")]
     Panic(String),
-    /// It did not return before the deadline.
+    /// The future did not return before the deadline.
     #[error("the handler exceeded the function's deadline")]
     Deadline,
 }
@@ -20,26 +20,26 @@ pub enum Interrupted {
 /// Returns the result of `future`.
 ///
 /// # Errors
-/// If it panics or exceeds the deadline.
+/// If `future` panics or exceeds the deadline.
 pub async fn guard<T>(deadline: Instant, future: impl Future<Output = T>) -> Result<T, Interrupted> {
     let future = AssertUnwindSafe(future).catch_unwind();
     match tokio::time::timeout_at(deadline, future).await {
         Ok(Ok(result)) => Ok(result),
-        // This is the thread that panicked: it polled the future a moment ago.
+        // The panic was in this thread, which has just polled the future.
         Ok(Err(_)) => Err(Interrupted::Panic(last_panic())),
         Err(_) => Err(Interrupted::Deadline),
     }
 }
 
 thread_local! {
-    /// The message and place of the last panic of this thread. The hook does not know the request, so [`guard`] reads the text
-    /// from here.
+    /// The message and place of the last panic of this thread. The panic hook does not know the request, so it stores the message
+    /// here for [`guard`].
     static LAST_PANIC: Cell<Option<String>> = const { Cell::new(None) };
 }
 
 pub(super) fn remember_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        // Fails only while the thread ends.
+        // `try_with` fails only while the thread ends.
         let _ = LAST_PANIC.try_with(|last| last.set(Some(panic.to_string())));
     }));
 }

@@ -24,7 +24,8 @@ use crate::response::envelope::Body;
 use crate::response::file::File;
 use crate::response::{Data, Response};
 
-/// The maximum size of an escaped body in bytes: Lambda's limit of 6 MB for a response, less the rest of the response.
+/// The maximum size of an escaped body in bytes: Lambda's limit of 6 MB for a response, less room for the headers and other
+/// fields.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 
 /// The maximum size of a body that the stage cache of API Gateway stores, in bytes.
@@ -32,7 +33,7 @@ const LARGEST_STORED_BODY: usize = 1_048_576;
 
 /// A function behind the gateway. The value is its state between invocations.
 pub trait Handler: Sized + Send + Sync + 'static {
-    /// The route that it handles.
+    /// The route that the function handles.
     const ROUTE: &'static Route;
 
     /// Builds the state, before the first request.
@@ -79,8 +80,8 @@ impl<H: Handler> Instance<H> {
     /// Handles one event.
     ///
     /// # Errors
-    /// Behind a stage cache, if the envelope must not be stored, such as the envelope of a 500: the gateway would cache it for the
-    /// route's TTL. It does not cache its own response to a failed invocation.
+    /// Behind a stage cache, if the envelope must not be stored, such as the envelope of a 500: the gateway would cache the
+    /// envelope for the route's TTL, but it does not cache its own response to a failed invocation.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
@@ -130,7 +131,7 @@ impl<H: Handler> Instance<H> {
                 if self.gateway_cache == GatewayCache::Off || error.may_be_stored() {
                     return Ok((Ok(ProxyResponse::error(&error, body)), line));
                 }
-                // A message can repeat the client's input, such as a key in a parameter.
+                // The message goes into the log, and can repeat the client's input, such as a key in a parameter.
                 let message = without_keys(error.message());
                 line.cause.get_or_insert_with(|| message.clone());
                 Ok((Err(failed_invocation(message)), line))
@@ -182,7 +183,8 @@ struct ProxyResponse {
     body: Body,
 }
 
-/// The headers of a response: names and values. Times are absolute, so that they stay correct when the gateway replays them.
+/// The headers of a response: names and values. Times in headers are absolute, so that they stay correct when the gateway replays
+/// the response.
 struct Headers(Vec<(&'static str, Cow<'static, str>)>);
 
 impl Serialize for Headers {
@@ -200,14 +202,14 @@ impl ProxyResponse {
         [
             ("Content-Type", Cow::Borrowed(media_type)),
             ("Access-Control-Allow-Origin", Cow::Borrowed("*")),
-            // Lets scripts in browsers read this header.
+            // Lets scripts in browsers read `Retry-After`.
             ("Access-Control-Expose-Headers", Cow::Borrowed("Retry-After")),
         ]
     }
 
     fn data(body: Body, data: &Data, route: &Route) -> Self {
         let mut headers = Self::data_headers(data.document.media_type()).to_vec();
-        // The stage cache stands behind the authorizer and ignores this header.
+        // The stage cache ignores this header: it is behind the authorizer, and stores private responses too.
         headers.push(("Cache-Control", route.cache_control().into()));
         if let Some(fetched_at) = data.fetched_at {
             headers.push(("Last-Modified", fetched_at.http_date().into()));
@@ -233,7 +235,7 @@ impl ProxyResponse {
             ("Content-Security-Policy", file.content_security_policy.into()),
             ("X-Content-Type-Options", "nosniff".into()),
             ("Referrer-Policy", "no-referrer".into()),
-            // Browsers ignore this header without TLS, as on a laptop.
+            // Without TLS, as on a laptop, browsers ignore this header.
             ("Strict-Transport-Security", "max-age=31536000".into()),
         ];
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
@@ -260,7 +262,7 @@ impl ProxyResponse {
         headers.extend([
             ("Access-Control-Allow-Methods", "GET".into()),
             ("Access-Control-Allow-Headers", "X-API-Key".into()),
-            // A day; browsers shorten it to their own maximum, two hours in Chromium.
+            // One day. A browser shortens it to its own maximum, such as two hours in Chromium.
             ("Access-Control-Max-Age", "86400".into()),
         ]);
         let body = Body::of_text("{}");

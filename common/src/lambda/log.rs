@@ -12,7 +12,8 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::{Data, LookupSpan};
 
-/// The target of the line that the runtime adds for each failed invocation. It repeats the error without the request id.
+/// The target of the log line that `lambda_runtime` adds for each failed invocation. The line repeats the error without the
+/// request id, so it is dropped.
 const REPEATED: &str = "lambda_runtime::layers::panic";
 
 /// The least severe level that is logged. A feature of `tracing` in the workspace's manifest removes the code for more detailed
@@ -28,7 +29,7 @@ pub(super) fn to_standard_output() {
         .with_span_list(false)
         .with_target(false)
         .with_writer(std::io::stdout);
-    // Fails only if there is a subscriber already, which then writes the log.
+    // Fails only if another subscriber was set before, which then writes the log.
     let _ = tracing::subscriber::set_global_default(Events.with(lines));
 }
 
@@ -38,7 +39,7 @@ pub fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Passes events on and stores nothing.
+/// The subscriber below the JSON formatter. It stores nothing.
 struct Events;
 
 impl Subscriber for Events {

@@ -15,8 +15,8 @@ use crate::error::Code;
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Runs `function` on the main thread until Lambda ends the process. Other threads would take time to start, and there is only one
-/// event at a time.
+/// Runs `function` on the main thread until Lambda ends the process. There is only one event at a time, and starting other threads would
+/// take time.
 ///
 /// # Errors
 /// Returns the error of `function`, or an error if the runtime cannot be started.
@@ -29,8 +29,8 @@ pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(),
 /// The futures of the handler are boxed. Inside the future of `main`, they would touch eight more pages of the stack at every
 /// start.
 ///
-/// The process grows by about 144 bytes per event, because the library sets `_X_AMZN_TRACE_ID` for each event, and `setenv` of the
-/// GNU C library keeps every value. At 50 events a second, that is about 50 MB in two hours, after which Lambda replaces a process.
+/// The process grows by about 144 bytes per event, because the library sets `_X_AMZN_TRACE_ID` for each event, and `setenv` of the GNU C
+/// library keeps every value. At 50 events a second, the process grows by about 50 MB in two hours, after which Lambda replaces it.
 ///
 /// # Errors
 /// If the Runtime API cannot be reached.
@@ -51,7 +51,7 @@ pub fn failed_invocation(message: impl fmt::Display) -> Diagnostic {
     Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
 }
 
-/// Returns the deadline for an event: the end of the invocation, less a margin. Lambda gives the end by the system clock.
+/// Returns the deadline for an event: the end of the invocation, less a margin. Lambda states the end by the system clock.
 #[must_use]
 pub fn deadline(context: &Context) -> Instant {
     let end = UNIX_EPOCH + Duration::from_millis(context.deadline);

@@ -30,7 +30,7 @@ pub enum LogName {
     Function(&'static str),
 }
 
-/// Whether a process has not handled an event yet, for the log.
+/// Whether the process has not handled an event yet, for the log.
 #[derive(Debug)]
 pub struct IsCold(AtomicBool);
 
@@ -47,8 +47,8 @@ impl IsCold {
     }
 }
 
-/// Sets up the log and the panic hook, and returns the result of `start`. It stays in memory until the process ends, so that
-/// all requests can borrow it.
+/// Sets up the log and the panic hook, and returns the result of `start`. The result stays in memory until the process ends, so
+/// that all requests can borrow it.
 ///
 /// # Errors
 /// If the environment is wrong or `start` fails; the cause is in the log.

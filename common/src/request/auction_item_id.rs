@@ -1,4 +1,4 @@
-//! The ids of items in auctions. A recorder files prices under them, and clients request them.
+//! The ids of items in auctions. A recorder stores prices by these ids, and clients request prices by them.
 
 use std::str::FromStr;
 

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 
 use super::parameters::{Allowed, InvalidValue, Value};
 
-/// The ids of a market.
+/// A market, which determines the allowed ids.
 pub trait Market: std::fmt::Debug {
     /// Whether an id may have blanks.
     const HAS_BLANKS: bool;
@@ -30,8 +30,8 @@ impl Market for AuctionHouse {
     const HAS_BLANKS: bool = false;
 }
 
-/// 1 to 100 ids of a market, separated by commas. They stay one text, because a hundred texts would take longer than the rest of a
-/// request.
+/// 1 to 100 ids of a market, separated by commas. The ids stay one text, because allocating a hundred texts would take longer
+/// than the rest of a request.
 #[derive(Debug)]
 pub struct Ids<M>(Box<str>, PhantomData<M>);
 

@@ -1,7 +1,7 @@
 //! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to the fields that a handler may read.
 //!
-//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
-//! route for clients reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
+//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No route for
+//! clients reads headers, so an invalid header must not matter. This module therefore parses only the fields of the event that routes need.
 
 pub mod auction_item_id;
 pub mod ids;
@@ -36,7 +36,7 @@ pub struct ProxyEvent {
     path: String,
     query_string_parameters: Option<Members<String, String>>,
     multi_value_query_string_parameters: Option<Members<String, Vec<String>>>,
-    /// As the client wrote them: the gateway decodes the query, but not the path.
+    /// The values are as the client wrote them, because the gateway decodes the query, but not the path.
     path_parameters: Option<Members<String, String>>,
     request_context: RequestContext,
 }
@@ -64,8 +64,8 @@ impl ProxyEvent {
         self.request_context.time()
     }
 
-    /// Returns all values of the parameter. The event has query parameters in two fields, and events written by hand often have only one
-    /// of them.
+    /// Returns all values of the parameter. The event has query parameters in two fields, and an event that was written by hand often has
+    /// only one of these fields.
     fn values(&self, parameter: &Parameter) -> impl Iterator<Item = &str> {
         let name = parameter.name;
         let (lists, single) = match parameter.location {
@@ -112,8 +112,8 @@ impl Request {
         &self.event.http_method
     }
 
-    /// The path in the template that the request matched, with parameters in braces. Unlike the path, it does not depend on the stage and
-    /// the domain.
+    /// The path of the route that the request matched, with parameters in braces, as in `template.yaml`. Unlike [`Request::path`], it does
+    /// not depend on the stage or the domain.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.event.resource
@@ -168,7 +168,8 @@ impl Request {
         parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
-    /// Returns the maximum number of entries in the parameter `name`, or its default if it is absent. The table of routes has the bounds.
+    /// Returns the maximum number of entries that the parameter `name` asks for, or its default if it is absent. The table of routes has
+    /// the bounds.
     ///
     /// # Errors
     /// `BAD_REQUEST` if the value is not a whole number within the bounds.
@@ -193,7 +194,7 @@ impl Request {
     /// Returns the word in the parameter `name`, or its default if it is absent. The table of routes lists the words.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if the value is not one of them.
+    /// `BAD_REQUEST` if the value is not one of these words.
     pub fn word(&self, name: &str) -> Result<&'static str, ApiError> {
         let declared = self.route.parameter(name).ok_or_else(|| undeclared_parameter(name))?;
         let Allowed::OneOf { words, default } = declared.allowed else {
@@ -219,15 +220,15 @@ impl Request {
         choice.ok_or_else(|| ApiError::internal(format!("parameter '{name}' has no choice '{word}'")))
     }
 
-    /// Returns the declaration of the parameter `name`. Only declared parameters are part of the cache key. The response to an undeclared
-    /// one would reach clients that sent another value. The declared type must be the parsed type, because the declaration states the
-    /// allowed values.
+    /// Returns the declaration of the parameter `name`. A handler must not read an undeclared parameter: it is not part of the cache key,
+    /// so the cached response would reach clients that sent another value. The declared type must be the parsed type, because the
+    /// declaration states the allowed values.
     fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
         let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
         declared.ok_or_else(|| undeclared_parameter(name))
     }
 
-    /// Returns the decoded value of the parameter.
+    /// Returns the decoded value of the parameter; `None` if it is absent.
     fn text(&self, parameter: &Parameter) -> Result<Option<Cow<'_, str>>, ApiError> {
         let Some(given) = self.event.values(parameter).next() else { return Ok(None) };
         match parameter.location {
@@ -242,7 +243,7 @@ impl Request {
     }
 
     /// Returns the names of undeclared query parameters without a value. The gateway splits a query at a raw `;`, so the rest of a value
-    /// can be among them.
+    /// can be among these names.
     fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
         let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
         let single = self.event.query_string_parameters.iter().flat_map(Members::iter);
@@ -299,8 +300,8 @@ fn conflicting_parameter(name: &str, first: &str, other: &str) -> ApiError {
     ApiError::bad_request(message).never_stored()
 }
 
-/// Decodes the percent-encoding; `None` if an escape is malformed or the result is not UTF-8. A `+` stands for itself, because it means a
-/// space only in a query.
+/// Decodes the percent-encoding; `None` if an escape is malformed or the result is not UTF-8. A `+` is kept, because it means a space only
+/// in a query.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     let begins_with_digits = |rest: &str| {
         rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))

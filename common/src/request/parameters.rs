@@ -1,7 +1,7 @@
 //! Parameters, parsed into types that can hold only allowed values.
 //!
-//! Each type states its allowed values once ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /` and the
-//! OpenAPI schemas derive from it.
+//! Each type states its allowed values once ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /` and the OpenAPI
+//! schemas derive from this statement.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,7 +46,7 @@ pub enum Allowed {
         longest: usize,
         /// The name of the entries, in the plural.
         entries: &'static str,
-        /// Whether an entry may have blanks. If not, a blank is a `+` that was not percent-encoded.
+        /// Whether an entry may have blanks. If not, a blank in an entry comes from a `+` that was not percent-encoded.
         blanks: bool,
     },
     /// Any text that is not empty.
@@ -83,13 +83,14 @@ impl Allowed {
         }
     }
 
-    /// Describes the flaw in `text` if the beginning of the value, which a message repeats, does not show it.
+    /// Describes the flaw in the list `text`. Returns `None` for other kinds of values, because their flaw shows in the excerpt
+    /// that an error message repeats.
     #[must_use]
     pub fn flaw(&self, text: &str) -> Option<String> {
         let Self::List { most, longest, blanks, .. } = self else { return None };
         let mut count = 0;
         let mut first = None;
-        // Uses one pass, because a request that a cache answers spends most of its time here.
+        // Uses one pass over the text, because a request that is answered from the cache spends most of its time here.
         for entry in text.split(',') {
             count += 1;
             let has_blank = !blanks && entry.as_bytes().contains(&b' ');
@@ -123,7 +124,7 @@ impl fmt::Display for Allowed {
 }
 
 pub trait Value: FromStr<Err = InvalidValue> {
-    /// The values that it may have.
+    /// The values that a parameter of this type may have.
     const ALLOWED: Allowed;
 }
 
@@ -183,7 +184,6 @@ pub struct Username(String);
 impl Username {
     const LONGEST: usize = 16;
 
-    /// The name in the spelling of the caller.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -261,7 +261,7 @@ impl TryFrom<String> for ItemId {
     }
 }
 
-/// The end of a period of time; now if absent.
+/// The end of a period; now if absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Before(Option<UnixMilliseconds>);
 
@@ -287,11 +287,11 @@ impl FromStr for Before {
 
 /// Returns the time in a text of RFC 3339.
 fn time(text: &str) -> Option<UnixMilliseconds> {
-    // In a query, a `+` that is not escaped is a space.
+    // The gateway turns a `+` in a query into a space, unless it is percent-encoded.
     UnixMilliseconds::nearest_to_rfc3339(&text.replace(' ', "+"))
 }
 
-/// The start of an interval, and its spelling.
+/// The start of an interval, and the caller's spelling of the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedAt {
     time: UnixMilliseconds,

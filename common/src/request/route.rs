@@ -14,7 +14,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// The word for it in an OpenAPI document.
+    /// The name of the location in an OpenAPI document.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,9 +29,9 @@ impl Location {
 pub struct Parameter {
     pub name: &'static str,
     pub location: Location,
-    /// Whether every request needs it. (`id` of the bazaar is required only in two modes, so this is `false` for it.)
+    /// Whether every request needs it. `false` for a parameter that only some modes of the route require, such as `id` of the bazaar.
     pub required: bool,
-    /// Its meaning, as the beginning of a sentence that ends with the allowed values.
+    /// The meaning of the parameter, as the beginning of a sentence that ends with the allowed values.
     pub meaning: &'static str,
     /// The values that it may have.
     pub allowed: Allowed,
@@ -42,7 +42,7 @@ impl Parameter {
         Self { name, location: Location::Query, required: false, meaning, allowed }
     }
 
-    /// Returns its meaning, the allowed values and its default, in one sentence without a full stop.
+    /// Returns the meaning, the allowed values and the default, in one sentence without a full stop.
     #[must_use]
     pub fn description(&self) -> String {
         let Self { meaning, allowed, .. } = self;
@@ -100,7 +100,7 @@ impl Reads {
 pub enum Expiry {
     /// It may be served for a while if refreshes fail.
     Stale,
-    /// It is not served any more.
+    /// It is never served again.
     Gone,
     /// It never changes, so clients may keep it.
     Never,
@@ -139,8 +139,8 @@ impl Route {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Returns the header `Cache-Control` of successful responses. They are private, because they require a key, and a shared cache between
-    /// client and service would not check it.
+    /// Returns the header `Cache-Control` of successful responses. Responses are private: most of them require a key, which a shared cache
+    /// between client and service would not check.
     #[must_use]
     pub const fn cache_control(&self) -> &'static str {
         match self.expiry {

@@ -1,7 +1,7 @@
 //! The two envelopes of response bodies, and the JSON text that goes into them.
 //!
-//! A proxy response carries its body as a JSON string, so the whole body is escaped once more. A [`Document`] keeps its escaped form for
-//! later requests.
+//! A proxy response carries its body as a JSON string, so the whole body is escaped once more. A [`Document`] keeps the escaped body with
+//! `cached: true` for later requests.
 
 use std::fmt;
 use std::ops::Range;
@@ -28,7 +28,6 @@ enum Form {
     Body(&'static str),
 }
 
-/// The media type of JSON.
 const JSON: &str = "application/json";
 
 /// The JSON text of a response's `data`, or a whole response body.
@@ -51,7 +50,7 @@ impl Document {
         Self::from_pieces(Form::Data, data.into())
     }
 
-    /// Returns a document that is a whole response body, without an envelope: another specification defines its shape.
+    /// Returns a document that is a whole response body, without an envelope, because another specification defines the shape of the body.
     #[must_use]
     pub fn bare(body: String) -> Self {
         Self::from_pieces(Form::Body(JSON), body.into())
@@ -111,7 +110,7 @@ impl Document {
         self.envelope(cached).bytes()
     }
 
-    /// Returns the envelope with `cached: true`, escaped. It is kept, because a cached document is likely to be served again.
+    /// Returns the envelope with `cached: true`, escaped. The document keeps it, because a cached document is likely to be served again.
     fn replay(&self) -> Result<Arc<RawValue>, serde_json::Error> {
         if let Some(replay) = self.replay.get() {
             return Ok(Arc::clone(replay));
@@ -129,7 +128,8 @@ impl Joined<'_> {
         self.0.iter().map(|piece| piece.len()).sum()
     }
 
-    /// Returns how many of its bytes take two bytes in a JSON string. In JSON and CSV, no byte takes six.
+    /// Returns how many bytes of the text take two bytes in a JSON string. Control characters that take six bytes do not occur in JSON or
+    /// CSV.
     fn escapes(&self) -> usize {
         let is_escaped = |byte: &u8| u8::from(matches!(byte, b'"' | b'\\' | ..b' '));
         // The count of each chunk fits into a byte, so that the compiler uses vector instructions.
@@ -151,7 +151,7 @@ impl Serialize for Joined<'_> {
 }
 
 impl Weight for Document {
-    /// The bytes of the text, including the whole body if it has parts of one, and of the escaped text.
+    /// The bytes of the text and of the escaped text. If the text has parts of an upstream's body, the whole body counts.
     fn bytes(&self) -> usize {
         self.data.kept_bytes() + self.data.iter().map(str::len).sum::<usize>()
     }
@@ -169,7 +169,7 @@ pub struct Body {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Content {
-    /// Escaped while the response is written, without a copy of its megabytes.
+    /// The document is escaped while the response is written, so its megabytes are not copied.
     #[serde(serialize_with = "fresh")]
     Fresh(Arc<Document>),
     Replay(Arc<RawValue>),
@@ -187,8 +187,8 @@ impl Body {
         Self { content: Content::Fresh(Arc::new(document)), bytes: text.len() }
     }
 
-    /// Returns the success envelope around the document, with this value of `meta.cached`. A document without an envelope stays as it
-    /// is.
+    /// Returns the success envelope around the document, with this value of `meta.cached`. A document without an envelope is returned
+    /// unchanged.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
@@ -210,7 +210,7 @@ impl Body {
     /// Returns the file as a body.
     ///
     /// # Errors
-    /// If its content is not JSON.
+    /// If [`File::json`] is not JSON.
     pub fn of_file(file: &File) -> Result<Self, serde_json::Error> {
         Ok(Self { content: Content::File(file.json()?), bytes: file.bytes })
     }

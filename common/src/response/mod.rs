@@ -1,4 +1,4 @@
-//! The response of a handler: data and their origin, or a file for browsers.
+//! The response of a handler: data and its origin, a file for browsers, a redirect, or the response to a preflight request.
 
 pub mod envelope;
 pub mod file;
@@ -19,11 +19,11 @@ pub enum Response {
     File(&'static File),
     /// A redirect to this address, relative to the address of the request.
     Redirect(String),
-    /// The answer to a CORS preflight request: scripts of any origin may send `GET` with a key.
+    /// The response to a CORS preflight request: scripts of any origin may send `GET` with a key.
     Preflight,
 }
 
-/// Data and their origin.
+/// Data and its origin.
 #[derive(Debug)]
 pub struct Data {
     pub document: Arc<Document>,
@@ -36,7 +36,7 @@ pub struct Data {
 }
 
 impl Response {
-    /// Returns a response that involves neither a cache nor an upstream.
+    /// Returns a response with a document that was neither cached nor fetched.
     #[must_use]
     pub fn uncached(document: Document) -> Self {
         Self::Data(Data {
@@ -66,11 +66,11 @@ impl From<Lookup<Arc<Document>>> for Response {
 }
 
 impl Data {
-    /// Returns the success envelope. `meta.cached` is also `true` if `is_stored` returns that the gateway stores and
-    /// replays a body of this many bytes.
+    /// Returns the success envelope. `is_stored` returns whether the gateway stores and replays a body of this many bytes. If it
+    /// does, `meta.cached` is `true` even if the data was not cached.
     ///
     /// # Errors
-    /// If it cannot be written as JSON.
+    /// If the envelope cannot be written as JSON.
     pub fn body(&self, is_stored: impl Fn(usize) -> bool) -> Result<Body, serde_json::Error> {
         let cached = self.cached || is_stored(self.document.envelope_bytes(true));
         Body::success(&self.document, cached)

@@ -9,26 +9,26 @@ use serde_json::Error;
 
 use crate::text::Text;
 
-/// Shorter parts of the body are copied, because a piece takes as long as copying a few hundred bytes.
+/// Shorter parts of the body are copied: an additional piece takes as long as copying a few hundred bytes.
 const SHORTEST_PASSED: usize = 4096;
 
 /// JSON text in pieces.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
-    /// The body that contains some of the pieces.
+    /// The upstream's body, if it contains a piece.
     body: Option<Arc<Text>>,
 }
 
 #[derive(Debug)]
 enum Piece {
     Written(String),
-    /// Its range in the body.
+    /// A part of the body: its range.
     Passed(Range<usize>),
 }
 
 impl Pieces {
-    /// Returns the JSON text of `data`. The long parts that `data` borrows from `body` stay there.
+    /// Returns the JSON text of `data`. The long parts that `data` borrows from `body` are not copied.
     ///
     /// # Errors
     /// If `data` cannot be written as JSON.
@@ -55,7 +55,7 @@ impl Pieces {
         })
     }
 
-    /// Returns how many bytes the pieces take in memory, including the rest of the body.
+    /// Returns how many bytes the pieces take in memory. If a piece is a part of the body, the whole body counts.
     pub(crate) fn kept_bytes(&self) -> usize {
         let written = self.pieces.iter().map(|piece| match piece {
             Piece::Written(text) => text.capacity(),
@@ -71,11 +71,11 @@ impl From<String> for Pieces {
     }
 }
 
-/// Recognises parts of the body by their address.
+/// Collects the written JSON in pieces. A text is recognised as a part of the body by its address.
 struct Writer<'a> {
     body: &'a str,
     pieces: Vec<Piece>,
-    /// The unfinished piece.
+    /// The piece that is being written.
     written: Vec<u8>,
 }
 
