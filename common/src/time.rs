@@ -144,7 +144,7 @@ impl<'de> Deserialize<'de> for UnixMilliseconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::from_rfc3339(&text).ok_or_else(|| {
-            serde::de::Error::custom("it must be RFC 3339 in UTC, between the years 2001 and 2286")
+            serde::de::Error::custom("it must be a time of RFC 3339, between the years 2001 and 2286")
         })
     }
 }
