@@ -25,7 +25,7 @@ impl ConfigError {
 /// Whether API Gateway caches this function's responses (template parameter `GatewayCache`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GatewayCache {
-    /// Responses are stored and replayed for the route's TTL, whatever their status.
+    /// API Gateway stores any response of the function, whatever its status, and replays it for the route's TTL.
     On,
     /// Every request reaches a function.
     #[default]
@@ -128,7 +128,7 @@ impl Config {
                 .into_iter()
                 .find_map(|variable| set(variable).map(|url| base_url(variable, Some(url), "")))
                 .transpose()?,
-            // Unparsed, because few functions need these addresses: an invalid address must not stop the others.
+            // Unparsed, because few functions need these addresses: an invalid address must not stop the other functions.
             api_gateway_endpoint: API_GATEWAY_ENDPOINTS.into_iter().find_map(set),
             lambda_endpoint: LAMBDA_ENDPOINTS.into_iter().find_map(set),
         })

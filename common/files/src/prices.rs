@@ -150,7 +150,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let files = files(&folder);
         assert!(advance_to(&files, -60, 1.0).await);
-        assert!(advance_to(&files, -60, 1.0).await, "the other files may be missing");
+        assert!(advance_to(&files, -60, 1.0).await, "the files of the minute may be missing");
         assert_eq!(shown(&folder)[0], rows(1.0)[0]);
         assert!(advance_to(&files, -60, 2.0).await, "the cheapest auction was sold");
         assert_eq!(shown(&folder)[0], rows(2.0)[0]);

@@ -281,11 +281,14 @@ pub(crate) mod tests {
             [files.seen("a/b.json", Form::Both).await, files.seen("a/b.json", Form::Both).await];
         let later = files.seen("a/b.json", Form::Both).await.unwrap();
         assert!(files.replace(second.unwrap(), b"[2]").await.unwrap());
-        assert!(!files.replace(first.unwrap(), b"[1, 1]").await.unwrap(), "the file was written since");
+        assert!(
+            !files.replace(first.unwrap(), b"[1, 1]").await.unwrap(),
+            "the file was written after it was seen"
+        );
         let content = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
         assert_eq!(content("a/b.json"), b"[2]");
         assert_eq!(content("a/b.json.gz"), gzip(b"[2]").unwrap());
-        assert!(!files.replace(later, b"[3]").await.unwrap(), "the file did not exist");
+        assert!(!files.replace(later, b"[3]").await.unwrap(), "the file did not exist when it was seen");
         let seen = files.seen("a/b.json", Form::Both).await.unwrap();
         assert!(!seen.is_older_than(UnixSeconds::new(0)) && seen.is_older_than(UnixSeconds::new(i64::MAX)));
         assert!(files.replace(seen, b"[4, 4]").await.unwrap());

@@ -137,7 +137,7 @@ impl FromStr for Label {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// The key is being issued: its owner has not seen it yet, and API Gateway may not know it yet.
+    /// The key is being issued: its owner has not seen it, and API Gateway may not know it yet.
     Pending,
     /// The key is valid unless it has expired.
     Issued,

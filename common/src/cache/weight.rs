@@ -7,7 +7,7 @@ pub trait Weight {
     /// Returns the approximate size of the value in bytes. It includes at least the parts that grow with the input.
     fn bytes(&self) -> usize;
 
-    /// Whether the value may be served after it has expired, if a refresh fails. A `None` may not, because what was missing may
+    /// Whether the value may be served after it has expired, if a refresh fails. A `None` may not, because the missing value may
     /// exist by now.
     fn may_be_stale(&self) -> bool {
         true

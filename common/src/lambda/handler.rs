@@ -31,7 +31,7 @@ const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 /// The maximum size of a body that the stage cache of API Gateway stores, in bytes.
 const LARGEST_STORED_BODY: usize = 1_048_576;
 
-/// A function behind the gateway. The value is its state between invocations.
+/// A function behind the gateway. A value of this type is the function's state between invocations.
 pub trait Handler: Sized + Send + Sync + 'static {
     /// The route that the function handles.
     const ROUTE: &'static Route;

@@ -210,7 +210,7 @@ impl Body {
     /// Returns the file as a body.
     ///
     /// # Errors
-    /// If [`File::json`] is not JSON.
+    /// If the file's `json` is not JSON.
     pub fn of_file(file: &File) -> Result<Self, serde_json::Error> {
         Ok(Self { content: Content::File(file.json()?), bytes: file.bytes })
     }

@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for AuctionId {
         let text = <&str>::deserialize(deserializer)?;
         let is_id = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let id = is_id.then(|| u128::from_str_radix(text, 16).ok()).flatten();
-        id.map(Self).ok_or_else(|| D::Error::custom("an auction has 32 hexadecimal digits"))
+        id.map(Self).ok_or_else(|| D::Error::custom("the id of an auction must have 32 hexadecimal digits"))
     }
 }
 

@@ -243,7 +243,7 @@ struct ProviderError {
     _cause: String,
 }
 
-/// Whether the body of an error is from the provider. A firewall in front of the provider, which does not check keys, sends other bodies.
+/// Whether the body of an error is from the provider. A firewall in front of the provider sends other bodies, and does not check keys.
 fn is_error_of_provider(body: &str) -> bool {
     serde_json::from_str(body).is_ok_and(|Object(error): Object<ProviderError>| !error.success)
 }

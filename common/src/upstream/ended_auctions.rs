@@ -18,7 +18,7 @@ use crate::json::whole_number;
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions_ended";
 
-/// How long before its refresh a list begins to have every sale.
+/// How far back from its refresh a list has every sale.
 pub const COVERED: Duration = Duration::from_mins(1);
 
 /// The provider's response.

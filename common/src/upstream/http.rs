@@ -17,8 +17,7 @@ const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("cannot build the HTTP client")]
 pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// Returns the TLS configuration of all connections. The configuration is built once for all clients, of which a recorder has
-/// three.
+/// Returns the TLS configuration of all connections. The configuration is built once, because a recorder has three clients.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.

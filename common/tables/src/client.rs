@@ -24,7 +24,7 @@ use crate::connector;
 
 /// The environment variable with the endpoint of DynamoDB.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-/// The environment variable with the endpoint of every AWS service that has no variable of its own.
+/// The environment variable with the endpoint of every AWS service without a separate variable.
 const GENERAL_ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
 /// The timeout of one attempt. DynamoDB responds within milliseconds, so after two seconds a retry is faster than waiting.

@@ -91,7 +91,7 @@ where
     }
 }
 
-/// A function that records data at each tick. The value is its state between invocations.
+/// A function that records data at each tick. A value of this type is the function's state between invocations.
 pub trait Recorder: Sized + Send + Sync + 'static {
     /// The name of the function, its crate, its binary and its folder.
     const NAME: &'static str;
@@ -456,8 +456,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs `repeat` in an invocation of 50 s, of which Lambda's margin leaves 49 s. The fetches fail with these failures in turn. Returns
-    /// the second at which each fetch began, and the result.
+    /// Runs `repeat` in an invocation of 50 s, less a margin of one second. The fetches fail with these failures in turn. Returns the
+    /// second at which each fetch began, and the result.
     async fn fetches(failures: &[UpstreamError]) -> (Vec<u64>, Result<(), UpstreamError>) {
         let started = Instant::now();
         let now = UnixMilliseconds::new(1_777_388_400_000);

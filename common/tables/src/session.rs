@@ -217,8 +217,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key of the last row unless it is
-    /// the last one of the table. The read is consistent.
+    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key of the last of these rows;
+    /// `None` as the key at the end of the table. The read is consistent.
     pub(crate) async fn scan_page(
         self,
         after: Option<Attributes>,

@@ -60,7 +60,7 @@ impl From<&Candle> for CandleFields {
     }
 }
 
-/// The candle of one item, in a list of all.
+/// The candle of one item, in a list of all items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ItemCandle<'a> {
     /// The item's id.

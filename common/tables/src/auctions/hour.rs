@@ -97,8 +97,8 @@ struct SalesText {
     ids: Ids,
     clean: Vec<Vec<u64>>,
     others: Vec<Vec<u64>>,
-    /// For an item that was sold in stacks: the sum of the prices in coins and the number of items, first of the clean items, then of the
-    /// others.
+    /// For an item that was sold in stacks: the sum of the prices in coins and the number of items, first for clean items, then for items
+    /// that are not clean.
     stacks: Vec<Option<[(u64, u64); 2]>>,
 }
 

@@ -56,7 +56,7 @@ impl From<&Candle> for CandleFields {
     }
 }
 
-/// The candle of one product, in a list of all.
+/// The candle of one product, in a list of all products.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarProductCandle")]
 pub struct ProductCandle<'a> {

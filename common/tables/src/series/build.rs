@@ -1,4 +1,4 @@
-//! Builds candles: those of the finest interval from minutes, and those of each coarser interval from finer candles.
+//! Builds candles: candles of the finest interval from minutes, and candles of a coarser interval from finer candles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;

@@ -26,7 +26,7 @@ pub struct Series {
     /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each interval takes another query, so
     /// there are few.
     pub(crate) parts: &'static [&'static Interval],
-    /// How long after its end a slot is built. By then, its sources no longer change.
+    /// How long after its end a slot is built. By then, the minutes of the slot no longer change.
     pub(crate) settle: Duration,
     /// A minute can also have data of slots that ended up to this much before it. If a backfill adds the minute, these slots are rebuilt.
     pub(crate) reach: Duration,

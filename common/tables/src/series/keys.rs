@@ -94,7 +94,7 @@ impl Slot {
         (FIRST_SLOT..=LAST_SLOT).contains(&self.start) && self.interval.keeps(self.start, now)
     }
 
-    /// Returns the time by which its candles are built, unless the recorder has failed.
+    /// Returns the time by which the candles of the slot are built, unless the recorder has failed.
     #[must_use]
     pub const fn built_by(&self) -> UnixSeconds {
         self.end().plus(UNBUILT)

@@ -67,8 +67,8 @@ pub struct Sales {
 }
 
 impl Sales {
-    /// Returns these sales joined with `later`. Drops those of these sales that are older than `kept` at the end of `later`. If there is a
-    /// gap between the two lists, `since` is the end of the gap.
+    /// Returns these sales joined with `later`. Drops sales of `self` that are older than `kept` at the end of `later`. If there is a gap
+    /// between the two lists, `since` is the end of the gap.
     #[must_use]
     pub fn followed_by(self, later: Self, kept: Duration) -> Self {
         let Self { since, until, mut list } = later;
