@@ -1,6 +1,6 @@
-//! The table `Access`, by which the authorizer decides, and API Gateway, which counts requests. API Gateway has a separate key for
-//! each of ours. A command may be interrupted at any point: the service accepts a key only after the last step, and a repeated command
-//! completes the missing steps.
+//! The table `Access`, from which the authorizer decides, and API Gateway, which counts requests. API Gateway has a separate key for each
+//! key of this service. A command may be interrupted at any point: the service accepts a new key only once the command has made all of its
+//! changes, and a repeated command makes the missing changes.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ pub(crate) async fn set(access: &Access, name: AccountName, changes: Changes) ->
     let mut response = Response::of(&AccountView::at(now(), &account))?.about(&account.name);
     let tier = account.subscription.tier;
     match &access.gateway {
-        // Also if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
+        // Even if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
         Some(gateway) => move_keys_until_settled(access, gateway, account, &mut response.notes).await?,
         None if before.is_some_and(|before| before.subscription.tier != tier) => {
             response.notes.push(Note::NoGateway);
@@ -95,7 +95,7 @@ async fn move_keys_until_settled(
     Err(Error::Contended(account.name))
 }
 
-/// Moves the account's keys, except revoked ones, to the usage plan of its tier.
+/// Moves the account's keys, except revoked ones, to the usage plan of the account's tier.
 async fn move_keys(
     access: &Access,
     gateway: &Gateway,

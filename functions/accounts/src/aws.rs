@@ -29,7 +29,7 @@ pub struct AwsError {
     pub operation: &'static str,
     /// The error code of the service, if the service responded.
     pub code: Option<String>,
-    /// The message of the service or of the client.
+    /// The error message of the service, or of the SDK if there was no response.
     pub cause: String,
 }
 

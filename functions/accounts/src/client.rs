@@ -1,4 +1,5 @@
-//! A client of the function: one request to Lambda's Invoke API. The SDK's client of Lambda would be a large package for it.
+//! A client of the function `accounts`. It sends the request to Lambda's Invoke API itself, because the SDK's Lambda client would be a
+//! large package for one request.
 
 use std::time::{Duration, SystemTime};
 
@@ -19,11 +20,12 @@ use crate::aws::AwsError;
 use crate::command::Command;
 use crate::response::Reply;
 
-/// The time limit for one invocation: longer than the function's own.
+/// The time limit of one invocation, longer than the function's own time limit.
 const TIMEOUT: Duration = Duration::from_secs(70);
-/// The number of attempts. A key is issued for the id of the request, so that a repetition replaces it.
+/// The maximum number of attempts of an invocation. All attempts have the same request id, so a repeated `issue_key` revokes the key of the
+/// earlier attempt.
 const ATTEMPTS: u32 = 4;
-/// The pause before the second attempt. It doubles.
+/// The pause before the second attempt. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The error code of an invocation in which the function itself failed.
 const FAILED: &str = "Unhandled";
@@ -53,8 +55,8 @@ pub struct Signer {
 }
 
 impl Client {
-    /// Returns a client of the function `name`. Without an endpoint, it is Lambda's in the region of the signer; without a signer, the
-    /// requests are not signed, which only the local cloud accepts.
+    /// Returns a client of the function `name`. Without `endpoint`, requests go to Lambda in the signer's region. Without `signer`,
+    /// requests are not signed; only the local cloud accepts such requests.
     ///
     /// # Errors
     /// If the TLS stack cannot be set up.
@@ -66,7 +68,7 @@ impl Client {
         Ok(Self { http: http::client(|client| client.timeout(TIMEOUT))?, url, signer })
     }
 
-    /// Returns a client for another function, whose configuration comes from its environment.
+    /// Returns a client for use in another function, with the configuration of that function.
     ///
     /// # Errors
     /// If the TLS stack cannot be set up.
@@ -116,7 +118,7 @@ impl Client {
         if is_failed {
             return Err(failed(Some(FAILED), format!("the function failed: {message}")));
         }
-        // The code can end with the address of its service.
+        // AWS may append a colon and a URL to the error code.
         let name = code.split(':').next().unwrap_or_default();
         Err(failed(Some(name), format!("{name}: {message}")))
     }
@@ -152,7 +154,7 @@ impl Signer {
     }
 }
 
-/// Whether the invocation may succeed if it is repeated: there was no response, or Lambda throttles it or has failed.
+/// Whether a repeated invocation may succeed: there was no response, or Lambda throttled the request, failed or was updating the function.
 fn can_repeat(error: &AwsError) -> bool {
     const CODES: [&str; 4] =
         ["TooManyRequestsException", "ServiceException", "InternalFailure", "ResourceConflictException"];

@@ -59,7 +59,7 @@ impl Explanation {
     }
 
     fn of(decision: &Decision, gateway: Option<InGateway>) -> Self {
-        // API Gateway calls the authorizer first. It looks up its own key only if the authorizer allows the request.
+        // API Gateway calls the authorizer first, and looks up its own key only if the authorizer allows the request.
         let (status, reason) = match (decision, gateway.and_then(InGateway::problem)) {
             (Decision::Allow { .. }, Some((problem, false))) => (401, Some(problem.to_owned())),
             (Decision::Allow { .. }, _) => (200, None),

@@ -79,7 +79,7 @@ impl Gateway {
         }
     }
 
-    /// Returns all keys by value, because API Gateway cannot search by value.
+    /// Returns all keys, indexed by value. API Gateway itself cannot search by value.
     pub(crate) async fn keys(&self) -> Result<BTreeMap<String, GatewayKey>, AwsError> {
         let request = self.client.get_api_keys().include_values(true).into_paginator().page_size(PAGE);
         let mut pages = request.send();
@@ -116,8 +116,8 @@ impl Gateway {
         }
     }
 
-    /// Moves the key to the plan of the tier. Returns false if it was already in that plan and in no other plan of this stack.
-    /// During the move the key is in no plan, because API Gateway allows only one plan per stage.
+    /// Moves the key to the plan of the tier. Returns false if it was already in that plan and in no other plan of this stack. During the
+    /// move the key is in no plan, because API Gateway allows a key only one plan per stage.
     pub(crate) async fn move_to(&self, tier: Tier, key: &GatewayKey) -> Result<bool, AwsError> {
         let plans = self.plans_of(key).await?;
         let wanted = self.plan(tier);
@@ -168,7 +168,7 @@ impl Gateway {
         ignore_not_found(send(SERVICE, "DeleteUsagePlanKey", request.send()).await)
     }
 
-    /// Returns the id of every plan that has the key, also of other stacks.
+    /// Returns the id of every plan that has the key, including plans of other stacks.
     async fn plans_of(&self, key: &GatewayKey) -> Result<Vec<String>, AwsError> {
         let request = self.client.get_usage_plans().key_id(&key.id).into_paginator().page_size(PAGE);
         let mut pages = request.send();

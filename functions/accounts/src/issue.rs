@@ -28,7 +28,7 @@ const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
 pub(crate) struct Order<'a> {
     pub(crate) account: &'a AccountName,
     pub(crate) label: &'a Label,
-    /// The key that the new one replaces. It may have the same label.
+    /// The key that the new one replaces. The new key gets the same label, although this key has it.
     pub(crate) replaced: Option<&'a KeyId>,
     /// The caller's request id. A repeated request has the same id.
     pub(crate) request: Option<&'a Label>,
@@ -133,10 +133,10 @@ async fn write_pending(
         expires_at: None,
     };
     let id = record.id();
-    // The key is random, so an existing row is from an earlier attempt of this write, whose response was lost.
+    // It does not matter whether the row is new: the key is random, so an existing row is from an earlier attempt of this write.
     tables::access::put_key(access.table(), &record).await?;
     if let Some(request) = order.request {
-        // After the row of the key: a repeated request that finds the noted id must be able to revoke the key.
+        // The row of the key is written before its id is noted: a repeated request that finds the noted id must be able to revoke the key.
         let change = (lost, &id);
         let is_noted =
             tables::access::note_request(access.table(), order.account, request, change, now()).await?;

@@ -51,7 +51,7 @@ impl KeyRow {
     /// Returns the key that the row describes.
     ///
     /// # Errors
-    /// If `last_four` is invalid, or `state` and `revoked_at` contradict each other. The text names the field.
+    /// If `last_four` is invalid, or `state` and `revoked_at` contradict each other. The error text names the field.
     pub fn key(&self) -> Result<KeyRecord, &'static str> {
         let Self { sha256, account, label, created_at, last_four, state, revoked_at, expires_at } =
             self.clone();
@@ -109,7 +109,7 @@ pub struct ExportedRows {
 pub enum Imported {
     Imported,
     AlreadyThere,
-    /// The table has other values, and keeps them.
+    /// Not imported: the table has other values, or the account has another issued key with the label.
     Different {
         reason: String,
     },
@@ -204,7 +204,8 @@ async fn store_key(access: &Access, key: &KeyRecord, others: &[KeyId]) -> Result
     Ok(imported(is_new))
 }
 
-/// Returns another issued key of the account with the same label, because a label has at most one. Keys with an expiry do not count.
+/// Returns another issued key of the account with the same label. An account has at most one issued key per label, not counting keys with
+/// an expiry.
 async fn other_with_label(
     access: &Access,
     key: &KeyRecord,

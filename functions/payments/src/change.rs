@@ -1,4 +1,4 @@
-//! The account that follows from an event.
+//! Derives the new state of an account from an event.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use common::time::UnixSeconds;
 
 use crate::event::{Event, Invoice, Metadata, Subscription as Reported};
 
-/// Why no account follows from an event.
+/// Why an event cannot be applied to an account.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unapplied {
     #[error("the kind of the event is unknown")]
@@ -24,14 +24,14 @@ pub(crate) enum Unapplied {
 /// What the operator sells.
 #[derive(Debug)]
 pub(crate) struct Offer {
-    /// The tiers, by price.
+    /// The tier of each Stripe price, by the id of the price.
     tiers: BTreeMap<String, Tier>,
-    /// For how long an account is accepted after the end of a period that is not yet renewed.
+    /// How long an account is still accepted after the end of a paid period, until Stripe reports the next payment.
     grace: Duration,
 }
 
 impl Offer {
-    /// Returns `None` if the list is not `PRICE=TIER`, separated by commas.
+    /// Returns `None` unless `price_tiers` is a list of `PRICE=TIER`, separated by commas.
     pub(crate) fn new(price_tiers: &str, grace: Duration) -> Option<Self> {
         let entry = |entry: &str| {
             let (price, name) = entry.split_once('=')?;
@@ -41,10 +41,10 @@ impl Offer {
         Some(Self { tiers: price_tiers.split(',').map(entry).collect::<Option<_>>()?, grace })
     }
 
-    /// Returns the account, unless the event changes none.
+    /// Returns the new state of the account that the event is about; `None` if the event changes no account.
     ///
     /// # Errors
-    /// If the event is not as expected.
+    /// If the kind of the event or all of its prices are unknown, its account has an invalid name, or the event cannot be parsed.
     pub(crate) fn account(&self, event: &Event<'_>) -> Result<Option<Account>, Unapplied> {
         let object = event.data.object.get();
         match event.kind.as_str() {
@@ -73,7 +73,7 @@ impl Offer {
                 let renewed = self.with_grace(end);
                 (SubscriptionStatus::Active, reported.cancel_at.map_or(renewed, |at| at.min(renewed)))
             }
-            // The first payment is not made.
+            // `incomplete` or `incomplete_expired`: the first payment was not made.
             _ => return Ok(None),
         };
         let prices: Vec<_> = items.iter().map(|item| item.price.id.as_str()).collect();
@@ -85,7 +85,7 @@ impl Offer {
             return Ok(None);
         };
         let charged = || invoice.lines.data.iter().filter(|line| line.amount >= 0);
-        // An old invoice that is paid late must not end a later period.
+        // If an old invoice is paid late, its period has already ended, and must not replace a later period.
         let Some(end) = charged().map(|line| line.period.end).max().filter(|end| *end > created) else {
             return Ok(None);
         };

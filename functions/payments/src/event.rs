@@ -8,7 +8,7 @@ pub(crate) struct Event<'a> {
     pub(crate) id: String,
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// When the object was in this state.
+    /// When the object in `data` was in this state.
     pub(crate) created: i64,
     #[serde(borrow)]
     pub(crate) data: Data<'a>,
@@ -69,7 +69,7 @@ pub(crate) struct Invoice {
 
 #[derive(Deserialize)]
 pub(crate) struct Parent {
-    /// Of the subscription that the invoice is for.
+    /// The details of the subscription that the invoice is for.
     pub(crate) subscription_details: Option<SubscriptionDetails>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct SubscriptionDetails {
 
 #[derive(Deserialize)]
 pub(crate) struct Line {
-    /// Negative for a credit, such as the rest of an earlier price.
+    /// Negative for a credit, for example for the unused time of a previous price.
     pub(crate) amount: i64,
     pub(crate) period: Period,
     pub(crate) pricing: Option<Pricing>,

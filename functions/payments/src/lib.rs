@@ -1,4 +1,4 @@
-//! `POST /webhooks/stripe`: Stripe reports payments, and accounts follow them.
+//! `POST /webhooks/stripe`: Receives Stripe's events about subscriptions and payments, and changes the accounts.
 
 mod change;
 mod event;
@@ -38,7 +38,7 @@ pub struct Payments {
     offer: Offer,
 }
 
-/// The part of the gateway's event that no other route reads.
+/// The fields of the gateway's event that only this route reads.
 #[derive(Deserialize)]
 struct Message {
     headers: Option<HashMap<String, String>>,
@@ -76,7 +76,7 @@ impl Payments {
     /// Returns the body of the request.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if it is too long or its signature is not good.
+    /// `BAD_REQUEST` if the body is too long or its signature is refused.
     fn signed_body(&self, request: &Request) -> Result<String, ApiError> {
         let message: Message = serde_json::from_str(request.payload()).map_err(ApiError::internal)?;
         let body = message.body.unwrap_or_default();
@@ -94,8 +94,8 @@ impl Payments {
         Ok(body)
     }
 
-    /// Changes the account that the event is about, and returns the outcome: `applied`, `outdated` if the account was changed later,
-    /// or `ignored`.
+    /// Changes the account that the event is about, and returns the outcome: `applied`, `outdated` if the account has changed since the
+    /// event, or `ignored`.
     async fn apply(&self, body: &str, request: &Request) -> Result<&'static str, ApiError> {
         let event: Event<'_> = serde_json::from_str(body).map_err(ApiError::internal)?;
         let Event { id, kind, created, .. } = &event;

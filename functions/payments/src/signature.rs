@@ -1,4 +1,5 @@
-//! The signature of an event: `Stripe-Signature: t=SECONDS,v1=HEX,v1=HEX`. While a secret is rotated, there is one `v1` for each.
+//! The signature of an event: `Stripe-Signature: t=SECONDS,v1=HEX,v1=HEX`. While the secret is rotated, there is one `v1` for each valid
+//! secret.
 
 use std::time::Duration;
 
@@ -6,7 +7,8 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// How far the time of a signature may be from that of the request. It bounds for how long an intercepted event can be sent again.
+/// The maximum difference between the time of a signature and the time of the request. It limits how long an intercepted event can be sent
+/// again.
 const TOLERANCE: Duration = Duration::from_mins(5);
 
 /// Why a signature is refused.
@@ -34,7 +36,7 @@ impl Secret {
     /// Checks the signature of the body.
     ///
     /// # Errors
-    /// If the header has no signature of this body with the secret, or its time is too far from `now`.
+    /// If the header has no signature of this body with the secret, or if the time in the header is too far from `now`.
     pub(crate) fn check(&self, header: &str, body: &str, now: UnixMilliseconds) -> Result<(), Refusal> {
         let values = |prefix| header.split(',').filter_map(move |pair| pair.trim().strip_prefix(prefix));
         let time = values("t=").next().ok_or(Refusal::Malformed)?;
@@ -46,7 +48,7 @@ impl Secret {
         for part in [time, ".", body] {
             mac.update(part.as_bytes());
         }
-        // It compares in constant time.
+        // `verify_slice` compares in constant time.
         let is_right =
             |signature| bytes(signature).is_some_and(|bytes| mac.clone().verify_slice(&bytes).is_ok());
         if values("v1=").any(is_right) { Ok(()) } else { Err(Refusal::Wrong) }
