@@ -1,8 +1,9 @@
 //! The running buy-it-now auctions that a recorder knows.
 //!
-//! An auction is dropped when it ends or is sold, when one complete reading of a single refresh does not show it, or when two complete
-//! readings in a row do not show it. One reading is not enough if its pages are of several refreshes: a row can move from an unread page
-//! to a page that was already read. A sold auction never comes back, even if an old page still shows it.
+//! A complete reading reads every page of the provider. An auction is dropped when it ends or is sold, when a complete reading of a single
+//! refresh does not show it, or when two complete readings in a row do not show it. One reading is not enough if its pages are of several
+//! refreshes: a row can move from an unread page to a page that was already read. A sold auction never comes back, even if an old page
+//! still shows it.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -29,7 +30,7 @@ pub(crate) const ABSENCES: u8 = 2;
 /// late refreshes.
 const OLDEST_PAGE: Duration = REFRESH.saturating_mul(2).saturating_add(JITTER);
 
-/// How long a sold auction is remembered: no page is that old.
+/// How long a sold auction is remembered. After this time, no page is old enough to still show the auction.
 const SALES_KNOWN: Duration = Duration::from_hours(1);
 
 /// The ids under which an item counts.
@@ -41,9 +42,9 @@ struct Listing {
     /// The price of one item.
     price: Coins,
     end: i64,
-    /// The last reading that has shown it.
+    /// The number of the last reading that has shown this auction.
     reading: u32,
-    /// The number of complete readings without it since then.
+    /// The number of complete readings since then that have not shown it.
     absences: u8,
 }
 
@@ -51,7 +52,7 @@ struct Listing {
 #[derive(Default)]
 pub(crate) struct House {
     listings: HashMap<AuctionId, Listing, RandomState>,
-    /// Each combination of ids once, because about ten auctions share one.
+    /// Each distinct list of ids, stored once, because about ten auctions share a list.
     ids: HashSet<Arc<Ids>, RandomState>,
     /// The time of each recent sale.
     sold: HashMap<AuctionId, UnixMilliseconds, RandomState>,
@@ -78,7 +79,7 @@ impl House {
         self.listings.clear();
     }
 
-    /// Notes the refresh of a first page. Returns false if an earlier first page was newer.
+    /// Records when the provider refreshed a first page. Returns false, and records nothing, if an earlier first page had a later refresh.
     pub(crate) fn refresh(&mut self, refresh: UnixMilliseconds) -> bool {
         let is_new = self.refreshed.is_none_or(|refreshed| refreshed <= refresh);
         if is_new {
@@ -87,12 +88,12 @@ impl House {
         is_new
     }
 
-    /// Whether a page of this refresh is too old beside the newest first page.
+    /// Whether a page of this refresh is too old compared with the newest first page.
     pub(crate) fn is_stale(&self, refresh: UnixMilliseconds) -> bool {
         self.refreshed.is_none_or(|refreshed| refresh.plus(OLDEST_PAGE) < refreshed)
     }
 
-    /// Adds the new buy-it-now auctions of a page, and notes that the reading shows the known ones.
+    /// Adds the new buy-it-now auctions of a page, and marks the known ones as shown by the current reading.
     pub(crate) fn add(&mut self, page: &[auctions::Listing<'_>], left_out: &mut Skipped) {
         for row in page.iter().filter(|row| row.bin) {
             if let Some(listing) = self.listings.get_mut(&row.uuid) {
@@ -106,7 +107,7 @@ impl House {
         }
     }
 
-    /// Removes ended auctions, and returns their sales.
+    /// Removes the auctions in `ended`, which were sold, and returns the sales of all items with an id.
     pub(crate) fn sell(&mut self, ended: &[EndedAuction<'_>], left_out: &mut Skipped) -> Vec<Sale> {
         let mut list = Vec::with_capacity(ended.len());
         for row in ended {
@@ -128,7 +129,8 @@ impl House {
         self.reading = self.reading.wrapping_add(1);
     }
 
-    /// Ends a complete reading, in which every page was added. With `is_one_snapshot`, no row can have moved between pages meanwhile.
+    /// Ends a complete reading, in which every page was added. `is_one_snapshot` means that all pages are of one refresh, so no row can
+    /// have moved between pages.
     pub(crate) fn end_reading(&mut self, is_one_snapshot: bool) {
         let most = if is_one_snapshot { 1 } else { ABSENCES };
         self.listings.retain(|_, listing| {
@@ -151,7 +153,8 @@ impl House {
         self.refreshed.is_some_and(|refreshed| end <= refreshed.get())
     }
 
-    /// Returns the ids of an item, its count, and whether it is clean. `None` if it has no id; then the auction is in `left_out`.
+    /// Returns the ids of an item, its count, and whether it is clean. If the item has no id, adds the auction to `left_out` and returns
+    /// `None`.
     fn item(
         &mut self,
         auction: AuctionId,

@@ -1,5 +1,5 @@
-//! Records every minute the lowest buy-it-now prices of all items, and the auctions that players have won. Among others,
-//! `GET /v1/auctions/prices` serves them.
+//! Every minute, records the lowest buy-it-now prices of all items, and the sold auctions. The routes below `/v1/auctions/` serve this
+//! data.
 //!
 //! `item` parses the item of an auction, `house` has the running auctions, `reading` decides which requests a run makes, `pages` has the
 //! pages that a run has read, and `prices` finds the lowest prices. This file sends the requests and writes the public files.
@@ -34,14 +34,15 @@ use tokio::time::{Instant, sleep_until};
 
 use self::reading::{Found, Reading, Request};
 
-/// The maximum number of concurrent requests, and the shortest time between the beginnings of two: at most four requests a second.
+/// The maximum number of concurrent requests, and the shortest time between the starts of two requests.
 const CONCURRENT_REQUESTS: usize = 4;
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(250);
 
 /// How far the provider's clock may be ahead of ours.
 const AHEAD: Duration = Duration::from_mins(2);
 
-/// Sales that are this much older than the minute come from failed runs. The candles of their time may have been built without them.
+/// Sales that are older than the recorded minute by more than this were read by runs that failed to record them. The candles of that time
+/// may have been built without these sales.
 const LATE: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Default, Serialize)]
@@ -68,7 +69,7 @@ pub struct Outcome {
     /// The refresh of the first page; `None` if an earlier first page was newer, or if the tick was already recorded.
     #[serde(skip)]
     refresh: Option<Refresh>,
-    /// The minute, for the public files; `None` if the tick was already recorded.
+    /// The minute, for the public files; `None` if this run did not record it.
     #[serde(skip)]
     minute: Option<Minute>,
 }
@@ -114,11 +115,11 @@ impl Recorder for RecordAuctions {
         let began = ticks.current();
         let latest = invocation.now().max(UnixMilliseconds::of_system_clock()).plus(AHEAD);
         self.reading().begin(invocation.now(), latest);
-        // A run fetches for at least half of its time. In a short one, the usual time for writing would leave less.
+        // A run may fetch for at least half of its remaining time. In a short run, the usual reserve for writing would leave less.
         let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
         let end = fetching_deadline(invocation).max(Instant::now() + half);
         let read = repeat(invocation, |attempt| self.attempt(attempt, ticks, end));
-        // Failed requests stay pending, and `finish` decides whether too many are missing.
+        // Failed requests stay pending, and `finish` decides whether too many pages are missing.
         let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
         let is_complete = found.is_complete;
@@ -139,7 +140,7 @@ impl Recorder for RecordAuctions {
             return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &minute).await?;
-        // If the table keeps the result of another run, the next run records the sales.
+        // If the table keeps the minute of another run, this run's sales stay in `reading`, and the next run records them.
         if written.is_some() {
             self.reading().note_recorded();
         }
@@ -199,7 +200,7 @@ impl RecordAuctions {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the pending requests until `end`. Fails if a repetition of a failed request may succeed.
+    /// Sends the pending requests until `end`. Returns an error if a request failed and repeating it may succeed.
     async fn attempt(&self, invocation: Invocation, ticks: Ticks, end: Instant) -> Result<(), UpstreamError> {
         let began = Instant::now();
         self.reading().begin_attempt();

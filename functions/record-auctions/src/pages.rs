@@ -6,13 +6,13 @@ use common::time::UnixMilliseconds;
 use common::upstream::auctions::{AuctionId, Listing};
 use foldhash::fast::RandomState;
 
-/// A run fails if one in this many pages is missing.
+/// Too many pages are missing if at least one in this many is.
 const LOST: usize = 10;
 
 /// A page repeats another page of the same refresh if at most one in this many of its rows is not on the other page.
 const OTHER_ROWS: usize = 20;
 
-/// After this many 404s, the last page counts as nonexistent.
+/// After this many 404s for the last page, it counts as nonexistent.
 const NOT_FOUND: u32 = 2;
 
 /// The pages that a run has read.
@@ -23,7 +23,7 @@ pub(crate) struct Pages {
     repeated: BTreeSet<u32>,
     /// The number of 404s for each page.
     not_found: BTreeMap<u32, u32>,
-    /// The number of pages at the end that the first page counts but that do not exist.
+    /// The number of last pages that the first page includes in its total, but that do not exist.
     nonexistent: usize,
 }
 
@@ -51,7 +51,8 @@ impl Page {
         Self { refresh, oldest, auctions, rows, total_auctions }
     }
 
-    /// Whether `other`, which has another number, has the rows of this page. Pages of different refreshes may share rows, because rows move.
+    /// Whether `other`, a page with another number, has nearly only rows of this page. False for pages of different refreshes: they may
+    /// share rows, because rows move between refreshes.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let most = other.auctions.len() / OTHER_ROWS;
         let others = other.auctions.iter().filter(|auction| !self.auctions.contains(auction));
@@ -87,8 +88,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Notes a 404 for one of `total` pages, and returns the new total. After two 404s, the last page no longer counts. The pages before it
-    /// also stop counting after two 404s each, as long as only a few pages are missing.
+    /// Records a 404 for page `number` of `total` pages, and returns the new total. After two 404s, the last page no longer counts. Pages
+    /// before it also stop counting after two 404s each, while fewer than a tenth of all pages is missing.
     pub(crate) fn note_not_found(&mut self, number: u32, total: u32) -> u32 {
         *self.not_found.entry(number).or_default() += 1;
         let counted = total.saturating_add(u32::try_from(self.nonexistent).unwrap_or(u32::MAX));
@@ -103,8 +104,9 @@ impl Pages {
         total
     }
 
-    /// Returns a time before which all updates were read: the earliest refresh among the pages from the first one to the first page with a
-    /// row from before `since`, or to the last of `total` pages. `None` if one of these pages was not read.
+    /// Returns a time before which all updates of auctions were read. Updates after `since` are on the pages up to the first one that has a
+    /// row from before `since`, or else on all `total` pages. The time is the earliest refresh of these pages; `None` if one of them was
+    /// not read.
     pub(crate) fn read_since(&self, since: Option<UnixMilliseconds>, total: u32) -> Option<UnixMilliseconds> {
         let mut oldest_refresh = None;
         for number in 0..total.max(1) {
@@ -118,8 +120,8 @@ impl Pages {
         oldest_refresh
     }
 
-    /// Whether all pages are of one refresh and have nearly all auctions that the first page counts. If so, no row moved between pages
-    /// meanwhile, and an auction that no page shows is gone.
+    /// Whether all pages are of one refresh, and together have nearly all auctions in the first page's total. If so, no row moved between
+    /// pages during the run, and an auction that no page shows is gone.
     pub(crate) fn are_one_snapshot(&self) -> bool {
         let Some(first) = self.read.get(&0) else { return false };
         let read: usize = self.read.values().map(|page| page.rows).sum();
@@ -135,7 +137,7 @@ impl Pages {
     }
 }
 
-/// Whether a tenth of the pages or more is missing. If so, the run fails.
+/// Whether too many pages are missing: a tenth or more.
 pub(crate) const fn is_lost(missing: usize, total: u32) -> bool {
     missing > 0 && missing * LOST >= total as usize
 }

@@ -1,7 +1,7 @@
 //! Decides which requests a run makes.
 //!
 //! Pages are sorted by `last_updated`, newest first, so new auctions are on the first pages. A usual run reads the list of ended auctions,
-//! and pages from the first one until a row is older than the rows that earlier runs have read. No list has cancelled auctions, so a run
+//! and pages from the first one until a row is older than the rows that earlier runs have read. No list shows cancelled auctions, so a run
 //! reads all pages every ten minutes: a complete reading. The first run and a run after a pause also read all pages. If a page cannot be
 //! read, the next run reads it.
 //!
@@ -27,7 +27,7 @@ use crate::prices::prices;
 /// After a longer pause without a first page, the known auctions are too old and all pages are read.
 const LONGEST_PAUSE: Duration = Duration::from_mins(3).saturating_add(JITTER);
 
-/// The time between two complete readings.
+/// The next complete reading is due this long after the last one.
 const BETWEEN_COMPLETE: Duration = Duration::from_mins(10).saturating_sub(JITTER);
 
 /// If the last complete reading is older, a run fails when too many pages are missing: too many known auctions may be cancelled by then.
@@ -36,10 +36,10 @@ const LONGEST_INCOMPLETE: Duration = Duration::from_hours(1);
 /// If the refreshes of two lists of ended auctions are further apart, the run has missed a list between them.
 const SUCCESSIVE: Duration = COVERED.saturating_add(JITTER);
 
-/// How long after its refresh a new list may become visible, because of caches.
+/// A new list of ended auctions becomes visible at most this long after its refresh, because of caches.
 const LIST_DELAY: Duration = Duration::from_secs(10);
 
-/// The shortest time until the list is requested again.
+/// The shortest time until the list of ended auctions is requested again.
 const LIST_PAUSE: Duration = Duration::from_secs(2);
 
 /// After this many successive runs without a buy-it-now auction, the house counts as empty. Before that, it may be a fault of the provider.
@@ -80,7 +80,7 @@ pub struct Found {
     pub pages: usize,
     /// The number of known auctions.
     pub auctions: usize,
-    /// The number of requests that the next run makes instead.
+    /// The number of requests that failed or were not sent. The next run sends them.
     pub missing: usize,
     /// The failure of the last failed request.
     pub failure: Option<UpstreamError>,
@@ -127,7 +127,7 @@ pub struct Reading {
     since: Option<UnixMilliseconds>,
     /// The refresh of the newest list of ended auctions.
     listed_at: Option<UnixMilliseconds>,
-    /// From this time on, the lists have every sale.
+    /// Since this time, every sale is in a list that was read.
     covered_since: Option<UnixMilliseconds>,
     /// The number of complete readings that are still needed to confirm the known auctions, for example after a missed list.
     doubts: u8,
@@ -147,7 +147,7 @@ pub struct Reading {
 struct Run {
     /// Whether the run begins without known auctions.
     is_first: bool,
-    /// Whether it reads all pages.
+    /// Whether the run reads all pages.
     is_complete: bool,
     /// A refresh after this time is invalid.
     latest: Option<UnixMilliseconds>,
@@ -208,8 +208,8 @@ impl Reading {
     }
 
     /// Returns the next request of the attempt. `None` if nothing is pending, if too many pages failed in this attempt, or if the limit of
-    /// requests is reached. The first page comes before all other pages. Repeated requests leave enough of the limit for all pages, except
-    /// for the first page, the list of ended auctions and the last page.
+    /// requests is reached. The first page comes before all other pages. A request is repeated only if the limit leaves enough requests for
+    /// all pages; this does not apply to the first page, the last page and the list of ended auctions.
     pub fn next_request(&mut self) -> Option<Request> {
         let last = if self.pending.contains(&FIRST_PAGE) { FIRST_PAGE } else { Request::Page(u32::MAX) };
         let is_lost = is_lost(self.run.failed, self.total);
@@ -320,7 +320,7 @@ impl Reading {
         if is_past { Ok(()) } else { Err(response.invalid("its time is in the future")) }
     }
 
-    /// Decides which pages the run reads, after the first page has the number of pages.
+    /// Decides which pages the run reads, once the first page has shown that there are `total` pages.
     fn plan(&mut self, total: u32) {
         self.total = total;
         self.read_at = self.now;
@@ -418,7 +418,7 @@ impl Reading {
         let is_closed = self.run.pages.show_none();
         if is_closed && self.empty_runs + 1 >= EMPTY_RUNS {
             self.house.forget();
-            // So the first run after the house opens again reads all pages.
+            // Without this time, the next run reads all pages, in case the house has opened again.
             self.read_at = None;
         }
         let (prices, lowest_auctions) = prices(self.house.listings());
@@ -453,7 +453,7 @@ impl Reading {
             self.completed_at = self.now;
             self.doubts = if is_one_snapshot { 0 } else { self.doubts.saturating_sub(1) };
         }
-        // A page from before the lists can show an auction whose sale no list has.
+        // A page from before `covered_since` can show an auction that was sold, but whose sale is in no list that was read.
         if !is_covered {
             self.doubts = ABSENCES;
         }

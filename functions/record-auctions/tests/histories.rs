@@ -1,5 +1,5 @@
 //! Compares the recorder with a computation that knows the whole history of a random auction house. Runs and refreshes happen at any
-//! second, each page has a separate timer, and the provider fails.
+//! second, each page is refreshed at a different second, and the provider fails at random.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -32,7 +32,7 @@ const PAGE: usize = 20;
 /// How long a run may fetch.
 const FETCHING: i64 = 40 * SECOND;
 
-/// The items: the ids under which each counts, the count of a stack, and its bytes. The last one is invalid.
+/// The items: the ids under which each item counts, its count, and its `item_bytes`. The last item is invalid.
 static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
     let bytes = |attributes: Value, count: i8| {
         let item = nbt!({"i": [{"Count": count, "tag": {"ExtraAttributes": attributes}}]});
@@ -93,7 +93,7 @@ enum Weather {
     Repeated,
     /// The page has no rows.
     Empty,
-    /// The response is of tomorrow.
+    /// The response has a refresh of tomorrow.
     Future,
 }
 
@@ -242,7 +242,7 @@ struct Ran {
     found: Result<Found, Failure>,
     /// When the run ended.
     ended: i64,
-    /// When it read each list of ended auctions.
+    /// When the run read each list of ended auctions.
     lists: Vec<i64>,
     /// The number of requests.
     requests: usize,
@@ -294,8 +294,8 @@ fn fine(_: Request) -> Weather {
     Weather::Fine
 }
 
-/// Counts the errors of a minute: lowest auctions that were sold more than two minutes ago, and items without the lowest of the auctions
-/// that have run for more than two minutes.
+/// Counts the errors of a recorded minute: items whose lowest auction was sold more than two minutes ago, and items whose price is missing
+/// or higher than that of an auction that has run for more than two minutes.
 fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize; 2] {
     let position =
         |auction: &auctions::AuctionId| usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
@@ -321,7 +321,7 @@ fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize;
     [minute.lowest_auctions.iter().filter(sold).count(), world.prices(now).iter().filter(is_missing).count()]
 }
 
-/// The faults of a history, each in thousandths of its runs or requests.
+/// The faults of a history, each in thousandths of the runs or requests.
 #[derive(Debug, Clone, Copy, Default)]
 struct Faults {
     missed_runs: u32,
@@ -338,7 +338,7 @@ struct Totals {
     minutes: usize,
     /// The number of failed runs.
     failed: usize,
-    /// Sold auctions that were still recorded, and running auctions that were not. See `errors`.
+    /// The two kinds of errors that `errors` counts.
     errors: [usize; 2],
 }
 
@@ -403,7 +403,7 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     }
 }
 
-/// Expects each sale of a valid item in the lists that were read, exactly once.
+/// Expects that each sale of a valid item in the lists that were read is recorded exactly once, and that no other sale is.
 fn expect_sales(world: &World, recorded: &[RecordedMinute], lists: &[i64]) {
     let sold: BTreeMap<_, _> = lists
         .iter()
@@ -534,7 +534,7 @@ fn a_repeated_page_is_a_lost_page() {
     for minute in 1..40 {
         assert_eq!(quiet.listings(minute, repeated), 60, "minute {minute}");
     }
-    // Between refreshes, rows move to the next page.
+    // Pages of different refreshes may share rows, because new auctions move rows to the next page.
     (0..20).for_each(|number| quiet.world.begin(0, 50, START + 40 * MINUTE - number - 1, 9_000));
     quiet.world.delays = vec![0, MINUTE / 2];
     assert_eq!(quiet.listings(40, fine), 80);
@@ -586,7 +586,7 @@ fn a_list_that_is_seen_again_is_requested_once_more_when_the_next_one_is_due() {
         assert_eq!(ran.lists.len(), requests);
         assert_eq!(before(*ran.lists.last().unwrap(), LIST_PHASE), list(at + 15 * SECOND));
     }
-    // It is not due within the run.
+    // Here, the next list is not due within the run.
     assert_eq!(quiet.run(3 * MINUTE, fine).lists.len(), 1);
 }
 
@@ -618,7 +618,7 @@ fn an_empty_house_is_recorded_after_three_minutes() {
     }
     let minute = quiet.run(3 * MINUTE, fine).found.unwrap().minute;
     assert_eq!((minute.prices.len(), minute.sales.unwrap().list.len()), (0, 1));
-    // It opens again, on three pages.
+    // The house opens again, with three pages.
     (0..60).for_each(|number| quiet.world.begin(0, 50 + number, START + 3 * MINUTE + number + 1, 9_000));
     assert_eq!(quiet.listings(4, fine), 60);
     // A single response without rows does not mean that the house is empty.

@@ -1,4 +1,4 @@
-//! Records every minute the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and the candles.
+//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and the candles.
 
 use std::error::Error;
 
@@ -36,9 +36,9 @@ pub struct Outcome {
 #[derive(Debug)]
 struct Public {
     last_updated: UnixMilliseconds,
-    /// All prices, as JSON.
+    /// The content of `bazaar.json`.
     document: Vec<u8>,
-    /// The rows for the list of both markets.
+    /// The rows for `prices.json`, which lists both markets.
     rows: Vec<PriceRow>,
 }
 

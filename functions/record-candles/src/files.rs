@@ -13,7 +13,8 @@ use tables::series::{SeriesCandle, Slot, candles, csv, recorded};
 /// The maximum number of days of a market that a run checks.
 const MOST_DAYS: usize = 8;
 
-/// The newest days, whose files are written again if they have changed. Minutes are kept for two days, so only an import changes older days.
+/// The number of newest days whose files are rewritten if their candles have changed. Minutes are kept for two days, so only an import can
+/// change older days.
 const CHANGING_DAYS: usize = 3;
 
 /// The number of minutes in a day.
@@ -30,7 +31,7 @@ struct ItemSales {
     count: f64,
     /// The number of sales per day.
     sales: u32,
-    /// The price of a clean item, in coins.
+    /// The average price of a clean item, in coins.
     #[serde(skip_serializing_if = "Option::is_none")]
     clean_price: Option<f64>,
     /// The number of sales of clean items per day.
@@ -65,8 +66,8 @@ fn per_day(sales: u32, minutes: u32) -> u32 {
     u32::try_from(days).unwrap_or(u32::MAX).max(1)
 }
 
-/// Writes the files of averages if they are outdated: if this run has `made` new averages, or if a file is older than `until`, the end of the
-/// last hour, because an earlier run was killed.
+/// Writes the files of averages if they are outdated: if this run has `made` new averages, or if a file is older than `until` because an
+/// earlier run was killed. `until` is the end of the last hour in the averages.
 pub(crate) async fn averages(
     files: &Files,
     table: Session<'_>,

@@ -1,5 +1,5 @@
-//! Builds every five minutes the candles of ended intervals, for the bazaar and for auctions, and the averages of auctions. It reads
-//! recorded minutes and finer candles, and nothing from the provider. `files` writes the public files.
+//! Every five minutes, builds the candles of ended intervals, for the bazaar and for auctions, and the averages of auctions. The recorder
+//! reads recorded minutes and finer candles, and nothing from the provider. `files` writes the public files.
 
 mod files;
 
@@ -39,7 +39,7 @@ pub struct Outcome {
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Returns the result of `part`, or an error if it takes longer than `limit`. The next run completes it.
+/// Returns the result of `part`, or an error if it takes longer than `limit`. The next run then completes the work.
 async fn within<T>(limit: Duration, part: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(limit, part).await.unwrap_or_else(|late| Err(late.into()))
 }
@@ -65,7 +65,7 @@ async fn build_auctions(
     now: UnixSeconds,
 ) -> Result<(Vec<BuiltSlot>, Option<MadeAverages>)> {
     let [hours, _] = &auctions::INTERVALS;
-    // Nothing was ever recorded, neither a minute nor an hour. After a long outage, hours are left without minutes.
+    // Without any minute or hour, nothing was ever recorded. Hours are checked too, because after a long outage all minutes have expired.
     if oldest(table, &ONE_MINUTE, now).await?.is_none() && oldest(table, hours, now).await?.is_none() {
         return Ok((Vec::new(), None));
     }
@@ -77,9 +77,9 @@ async fn build_auctions(
 /// The averages of auctions after a run.
 #[derive(Debug)]
 struct MadeAverages {
-    /// Whether this run has made them.
+    /// Whether this run has built the averages.
     are_new: bool,
-    /// The end of the last hour in them.
+    /// The end of the last hour in the averages.
     until: UnixSeconds,
 }
 
@@ -104,11 +104,11 @@ impl Recorder for RecordCandles {
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome)> {
         let now = invocation.now().into();
-        // If one of these reads fails, building the series fails below.
+        // A failed read counts as not behind: whatever is wrong, the build of the series below reports it.
         let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
         let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
-        // The series that is further behind comes first, because its minutes expire first. It must leave time for the other, and its failure does
-        // not stop the other. The last tenth of the run is for the heartbeat and the public files.
+        // The series that is further behind is built first, because its minutes expire first. It gets at most four fifths of the run, and
+        // its failure does not stop the other series. The last tenth of the run is for the heartbeat and the public files.
         let left = || invocation.deadline().saturating_duration_since(Instant::now());
         let most = left() * 4 / 5;
         let tenth = left() / 10;

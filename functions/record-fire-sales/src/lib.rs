@@ -1,5 +1,5 @@
-//! Records every minute the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The provider shows a sale only
-//! while it is announced or running.
+//! Every minute, records the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The provider shows a sale only while it
+//! is announced or running.
 
 use std::error::Error;
 

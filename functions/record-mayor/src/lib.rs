@@ -1,5 +1,5 @@
-//! Records every five minutes the sitting mayor, for `GET /v1/mayor/history`. It writes one row for each election, under the year
-//! in the provider's response, so the year is right even if the provider shows a new mayor late. If the response has no election, the
+//! Every five minutes, records the sitting mayor, for `GET /v1/mayor/history`. The recorder writes one row for each election, under the
+//! year in the provider's response, so the year is right even if the provider shows a new mayor late. If the response has no election, the
 //! year comes from the game's calendar.
 
 use std::error::Error;
@@ -118,7 +118,7 @@ fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError
         // If a time in the future were recorded, no later response could replace it.
         last_updated: last_updated.filter(|time| *time <= latest.get()),
     };
-    // The votes of an open election change while the mayor stays.
+    // The open election is part of the data, because its votes change while the mayor stays.
     let election = current.map(ObjectText::get);
     let data = (&mayor.name, &mayor.perks, election);
     let refresh = last_updated.map(|time| Refresh::of(UnixMilliseconds::new(time), &data));

@@ -73,7 +73,7 @@ fn is_set_in_json(value: &Json) -> bool {
     }
 }
 
-/// Returns the item in these bytes, which must have exactly one.
+/// Returns the item in these bytes, which must contain exactly one item.
 pub(super) fn read(nbt: &[u8]) -> Result<Stack<'_>, Reason> {
     let root = Value::root(nbt).ok_or(Reason::Nbt)?;
     stack(root).ok_or(Reason::NotAnItem)

@@ -1,4 +1,4 @@
-//! Decodes `item_bytes` to NBT: base64, then gzip. Both have a limit.
+//! Decodes `item_bytes` to NBT: base64, then gzip. Both results have a size limit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

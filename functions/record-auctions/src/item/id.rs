@@ -3,7 +3,7 @@
 //! Ids are the names of the `NotEnoughUpdates` repository, which most mods use, and the variants that price lists add. Ids of gear with
 //! attributes (`ID+ATTRIBUTE;level`) are obsolete since the middle of 2025; such gear has only its plain id.
 //!
-//! An attribute is read only if the id depends on it. Otherwise it may have any type, because the game changes types now and then.
+//! An attribute is read only if the id depends on it. All other attributes may have any type, because the game changes types now and then.
 
 use common::request::auction_item_id::AuctionItemId;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use super::reason::Reason;
 /// The tiers of pets. An id contains the position of the tier in this list.
 const TIERS: [&str; 6] = ["COMMON", "UNCOMMON", "RARE", "EPIC", "LEGENDARY", "MYTHIC"];
 
-/// The fields of `petInfo` that the id depends on. `tier` does not include the boost of an item.
+/// The fields of `petInfo` that the id depends on. `tier` does not include the tier boost that an item can give a pet.
 #[derive(Debug, Deserialize)]
 struct Pet<'a> {
     r#type: &'a str,
@@ -58,7 +58,7 @@ fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
             return Ok((format!("{hat}_{color}"), Some(hat.to_owned())));
         }
         other => {
-            // Variants of Minecraft's own items, such as `LOG:2`.
+            // Minecraft's own items have variants, such as `LOG:2`.
             let id = other.replace(':', "-");
             // 50 % is the highest boost of items from dungeons.
             let is_perfect = item.number("baseStatBoostPercentage") == Ok(Some(50));
@@ -114,7 +114,7 @@ impl<'a> Attributes<'a> {
         self.0.get(name).map(|value| number(value).ok_or(Reason::NotAnItem)).transpose()
     }
 
-    /// Returns the name and level in a compound if it has exactly one entry.
+    /// Returns the name and level in the compound `name` if it has exactly one entry.
     fn only(self, name: &str) -> Result<Option<(&'a str, u32)>, Reason> {
         let Some(levels) = self.0.get(name) else { return Ok(None) };
         let mut levels = levels.entries().ok_or(Reason::NotAnItem)?;

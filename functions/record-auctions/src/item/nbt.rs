@@ -18,7 +18,7 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Returns the compound in these bytes. `None` unless they are one compound with a name, and nothing follows it.
+    /// Returns the compound in these bytes. `None` unless the bytes are one compound with a name, and nothing follows the compound.
     pub(super) fn root(nbt: &'a [u8]) -> Option<Self> {
         let mut rest = nbt;
         let kind = *rest.split_off_first()?;
@@ -73,13 +73,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether it is a number other than 0, a text, list or array that is not empty, or a compound with such a value.
+    /// Whether the value is a number other than 0, a text, list or array that is not empty, or a compound with such a value.
     pub(super) fn is_set(self) -> bool {
         match self.kind {
             COMPOUND => self.entries().is_some_and(|mut entries| entries.any(|(_, value)| value.is_set())),
             // The first byte is the type of the elements; their number follows.
             LIST => self.bytes.iter().skip(1).any(|byte| *byte != 0),
-            // An empty text or array has the length 0, with which it begins.
+            // A text or an array begins with its length, which is 0 if it is empty.
             _ => self.bytes.iter().any(|byte| *byte != 0),
         }
     }

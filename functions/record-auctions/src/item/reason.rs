@@ -1,6 +1,6 @@
-//! Why `item_bytes` have no id.
+//! Why no item can be read from `item_bytes`.
 
-/// The auction is left out for this reason.
+/// Why an auction is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Reason {
     /// The text or its NBT exceeds its limit.
