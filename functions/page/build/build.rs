@@ -1,5 +1,5 @@
-//! Writes the pages and their files as Rust code. Each file is the JSON string that a proxy response carries. The addresses of the
-//! files that pages load contain one hash of all of them.
+//! Writes the pages, and the files that they load, as Rust code. Each content is stored as a JSON string, ready for the function's
+//! response. The addresses of all files that pages load contain the same hash, which covers all of these files.
 
 mod compact;
 mod join;
@@ -22,7 +22,7 @@ const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
 const VENDOR: &str = "vendor";
 const README: &str = "README.md";
 
-/// The pages, with the names of their constants and their policies. Their addresses are stable, so they contain no hash.
+/// The file of each page, with the name of its constant and its policy. Pages have stable addresses, without the hash.
 const PAGES: [(&str, &str, &str); 2] =
     [("docs.html", "DOCS", DOCS_POLICY), ("market.html", "MARKET", MARKET_POLICY)];
 
@@ -37,29 +37,29 @@ const DOCUMENT: &str = "../index/openapi.json";
 /// The icon, which is also the response to `GET /favicon.ico`.
 const ICON: &str = "icon.svg";
 
-/// The script of the API reference, with its name in the crate that carries it.
+/// Scalar, the script of the API reference. This is also its name in the crate `scalar_api_reference`, which contains it.
 const REFERENCE_SCRIPT: &str = "scalar.js";
 
 /// The placeholder in a page for the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// The number of bytes of the digest in the hash.
+/// The number of bytes of the SHA-256 digest that the hash has.
 const HASH_BYTES: usize = 8;
 
-/// How long browsers may keep files whose addresses contain the hash, and all other files.
+/// `Cache-Control` of files whose addresses contain the hash, and of all other files.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const SHORT: &str = "public, max-age=300";
 
-/// The market page has scripts and styles in files only, and no script turns text into markup. One policy of trusted types adds one
-/// script (`lazy.js`).
+/// The market page has scripts and styles only in files, and no script turns text into markup. With the trusted-types policy `library`,
+/// `lazy.js` adds one script.
 const MARKET_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types library";
 
-/// The API reference inserts styles.
+/// Scalar inserts styles into the API reference, so inline styles are allowed.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A file that is opened as a page loads nothing.
+/// The policy of all other files: a browser that opens one of them as a page loads nothing else.
 const FILE_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 struct Source {
@@ -130,7 +130,8 @@ fn sources() -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Joins the modules of the market page. Every other module also stays a file: the API reference imports one of them.
+/// Replaces the market page's module, and the modules of the views, by joined modules. All other modules stay as files, because the API
+/// reference imports one of them.
 ///
 /// # Errors
 /// If a module cannot be joined.

@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// - If code follows the end of a comment on the same line: it would be left out with the comment.
-/// - If a line of a template begins like a comment, although it is text.
+/// - If a line of text in a template begins like a comment: it would be removed.
 /// - If a template or a brace does not end: the bounds of templates are then unknown.
 pub(crate) fn compact(code: &str) -> Result<String, String> {
     let mut is_in_comment = false;

@@ -8,24 +8,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A file with a module and all of its imports.
 #[derive(Default)]
 pub(crate) struct Joined {
-    /// The modules in it, by file name.
+    /// The file names of the joined modules.
     pub(crate) modules: BTreeSet<String>,
     pub(crate) code: String,
 }
 
 /// A module with its imports and exports.
 struct Module<'a> {
-    /// The file names, each with the imported names.
+    /// The file name and the imported names of each import.
     imports: Vec<(&'a str, &'a str)>,
     exports: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
 
-/// Joins the module `entry` with all of its imports. Modules that are already in `base`, a file with its name, are imported from that
-/// file. A module that is not among `modules` is a library, and stays a file.
+/// Joins the module `entry` with all of its imports. `base` is the name and the content of another joined file; modules that it contains
+/// are imported from it. A module that is not among `modules` is a library, and stays a file.
 ///
 /// # Errors
-/// If a line cannot be parsed, or an import leads back to its own module.
+/// If a line cannot be parsed, or if modules import each other in a circle.
 pub(crate) fn join(
     entry: &str,
     modules: &BTreeMap<&str, &str>,
@@ -66,7 +66,7 @@ pub(crate) fn join(
     Ok(Joined { modules: modules.into_iter().map(str::to_owned).collect(), code })
 }
 
-/// Adds the module to `order`, after all of its imports. `path` has the modules that led to it.
+/// Adds the module to `order`, after all of its imports. `path` lists the modules whose imports led to this one.
 fn visit<'a>(
     name: &'a str,
     modules: &BTreeMap<&'a str, &'a str>,
@@ -95,7 +95,7 @@ fn visit<'a>(
 /// Parses a module.
 ///
 /// # Errors
-/// If a line cannot be parsed; the error contains it.
+/// If a line cannot be parsed. The error quotes the line.
 fn parse(code: &str) -> Result<Module<'_>, String> {
     let mut module = Module { imports: Vec::new(), exports: Vec::new(), lines: Vec::new() };
     for line in code.lines() {

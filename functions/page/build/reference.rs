@@ -6,12 +6,12 @@ use std::io;
 
 use serde_json::Value;
 
-/// The example of the quick start, and the fields of its data that it prints.
+/// The path and the example that the quick start requests, and the fields that it prints.
 const FIRST_PATH: &str = "/v1/bazaar";
 const FIRST_EXAMPLE: &str = "item";
 const FIRST_FIELDS: [&str; 3] = ["id", "buyPrice", "sellPrice"];
 
-/// The most lines of a response that are shown.
+/// The maximum number of lines of a response to show.
 const RESPONSE_LINES: usize = 40;
 
 /// The element that the page's script fills with the address of the service.
@@ -57,7 +57,7 @@ fn first_steps(document: &Value) -> Option<(String, String)> {
     Some((python, output))
 }
 
-/// Returns the list of operations and the operations themselves, by tag. All of them are `GET`.
+/// Returns the list of links to all `GET` operations, and the operations themselves, both grouped by tag.
 fn operations(document: &Value) -> (String, String) {
     let mut links = String::new();
     let mut articles = String::new();
@@ -77,7 +77,7 @@ fn operations(document: &Value) -> (String, String) {
     (links, articles)
 }
 
-/// Returns one operation. The link to its form has Scalar's fragment for the operation.
+/// Returns one operation as HTML. The link "Try it" leads to the fragment of Scalar's form for the operation.
 fn article(id: &str, tag: &str, path: &str, operation: &Value) -> String {
     let path = escaped(path);
     let fragment = format!("tag/{}/GET{path}", escaped(&tag.to_lowercase().replace(' ', "-")));
@@ -105,7 +105,7 @@ fn article(id: &str, tag: &str, path: &str, operation: &Value) -> String {
     html + "</article>\n"
 }
 
-/// Returns the request and the response of the first example.
+/// Returns the request and the response of the example `item`, or else of the first example.
 fn example(operation: &Value) -> Option<(&str, &Value)> {
     let examples = operation.pointer("/responses/200/content/application~1json/examples")?.as_object()?;
     let example = examples.get(FIRST_EXAMPLE).or_else(|| examples.values().next())?;
@@ -140,7 +140,7 @@ fn paragraphs(markdown: &str) -> String {
     paragraphs.map(|paragraph| format!("<p>{}</p>\n", marked(paragraph))).collect::<Vec<_>>().concat()
 }
 
-/// Returns a text of Markdown as HTML, with its code and its strong words marked.
+/// Returns Markdown text as HTML. Converts only code and strong text.
 fn marked(markdown: &str) -> String {
     [("`", "code"), ("**", "strong")].into_iter().fold(escaped(markdown), |html, (mark, tag)| {
         let part = |(index, part)| match index % 2 {
@@ -151,7 +151,7 @@ fn marked(markdown: &str) -> String {
     })
 }
 
-/// Returns a value as HTML, a string without its quotes.
+/// Returns a value as HTML. A string has no quotes.
 fn shown(value: &Value) -> String {
     escaped(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }

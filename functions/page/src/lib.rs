@@ -1,5 +1,5 @@
-//! The pages for people: `GET /docs`, the API reference, `GET /market`, the market, and the files that they load. All of them are
-//! embedded in the binary.
+//! The pages for people, which are the API reference (`GET /docs`) and the market (`GET /market`), and the files that they load. The binary
+//! contains all of them.
 //!
 //! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build script chooses the
 //! headers of each file. The addresses of the files contain a hash of all files, so browsers can keep them permanently.
@@ -62,7 +62,7 @@ impl Handler for Pages {
 
 /// Returns the page with this value in place of the placeholder `name`.
 fn with_value(page: &File, name: &str, value: &str) -> File {
-    // The value is text or an attribute of HTML inside a JSON string.
+    // The placeholder is in HTML text or in an HTML attribute, and the HTML is in a JSON string.
     let escaped = |character| match character {
         '&' => "&amp;".to_owned(),
         '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
@@ -80,8 +80,8 @@ fn with_connection(page: &File, origin: &str) -> File {
     File { content_security_policy: policy.leak(), ..*page }
 }
 
-/// Returns the page of the route `path`. The page's addresses are relative to its folder, so a request with a slash at the end is
-/// redirected to the address without it. The location is also relative, and contains nothing of the request's path.
+/// Returns the page of the route `path`. The page loads its files from relative addresses, so a request with a slash at the end is
+/// redirected to the address without the slash. The location is also relative, and contains no part of the request's path.
 fn page(request: &Request, path: &str, file: &'static File) -> Response {
     if !request.path().ends_with('/') {
         return Response::File(file);
@@ -96,7 +96,7 @@ pub fn files() -> impl Iterator<Item = &'static File> {
     files::ASSETS.iter().chain([&files::DOCS, &files::MARKET, &files::FAVICON])
 }
 
-/// Returns the file of a page that the request names.
+/// Returns the file with the hash and the name in the request.
 ///
 /// # Errors
 /// If no file has this name and hash.

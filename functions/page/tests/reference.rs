@@ -31,7 +31,7 @@ const MARKS: &str =
 fn no_text_of_the_document_becomes_markup() {
     let page = with_document(MARKS, &document("\"><script>&amp;")).unwrap();
     assert_eq!(page.matches("&quot;&gt;&lt;script&gt;&amp;amp;").count(), page.matches("script").count());
-    // An ordinary text gives the same markup.
+    // Ordinary text gives the same number of tags.
     let ordinary = with_document(MARKS, &document("WORD")).unwrap();
     assert_eq!(page.matches('<').count(), ordinary.matches('<').count());
 }
