@@ -1,4 +1,4 @@
-//! The averages of one window. They serve all requests until the next hour.
+//! The averages of one window. A cached snapshot serves requests with and without `ids`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -56,7 +56,7 @@ impl Handler for AuctionsPrices {
             Ok::<_, ResponseError>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
         };
         let lookup = self.snapshot.get((), invocation, fetch).await?;
-        // The limit for the age of recorded prices also holds for stale ones from the cache.
+        // The age limit of recorded prices also applies to stale prices from the cache.
         if !lookup.value.is_recent(now) {
             return Err(not_recorded());
         }

@@ -1,4 +1,4 @@
-//! The prices of one recorded minute, which serve all requests.
+//! The prices of one recorded minute. A cached snapshot serves requests with and without `ids`.
 
 use std::sync::Arc;
 

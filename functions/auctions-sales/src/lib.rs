@@ -70,7 +70,7 @@ impl From<SoldItem> for ItemSale {
 #[derive(Debug)]
 pub struct AuctionsSales {
     table: Table,
-    /// The pages by item, end and limit. Without an end, a page ends now.
+    /// The pages, by item, `before` and `limit`. A page without `before` begins with the newest sale.
     pages: Cache<(AuctionItemId, Option<UnixMilliseconds>, usize), Arc<Document>>,
 }
 

@@ -18,7 +18,7 @@ use common::upstream::{Refresh, Rhythm, Upstream, UpstreamError, UpstreamRespons
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Room for about twenty of some sixty pages.
+/// Room for about 20 of the provider's roughly 60 pages.
 const CACHE_BYTES: usize = 24 * 1024 * 1024;
 
 /// A page of the running auctions. The provider refreshes each page separately, so `totalPages` may differ between pages.

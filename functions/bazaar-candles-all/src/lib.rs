@@ -85,7 +85,7 @@ fn document(slot: Slot, format: Format, candles: &Candles) -> serde_json::Result
     Document::of(&AllCandles { interval, opened_at, count: candles.len(), candles })
 }
 
-/// The error for an interval that has ended but is not built.
+/// The error for an interval that has ended, but whose candles are not built.
 fn not_built(slot: Slot, now: UnixSeconds) -> ApiError {
     if now < slot.built_by() {
         return not_complete(slot);

@@ -1,4 +1,4 @@
-//! The query of a request: an interval that has ended and has not expired, and the format.
+//! The query of a request: an interval that has ended and whose candles have not expired, and the format.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) enum Format {
 
 /// A request to this route.
 pub(crate) struct Query {
-    /// The interval. It has ended and has not expired.
+    /// The interval. It has ended, and its candles have not expired.
     pub(crate) slot: Slot,
     pub(crate) format: Format,
 }
@@ -61,7 +61,7 @@ pub(crate) fn not_a_start(interval: &'static Interval, time: UnixMilliseconds, r
     ))
 }
 
-/// The error for an interval that has not ended, or ended less than ten minutes ago and is not built yet.
+/// The error for an interval that has not ended, or that ended less than ten minutes ago and whose candles are not built yet.
 pub(crate) fn not_complete(slot: Slot) -> ApiError {
     ApiError::not_found(format!(
         "The candles of {slot} are not complete yet: the interval ends at {}. Try again at {}.",
@@ -70,7 +70,7 @@ pub(crate) fn not_complete(slot: Slot) -> ApiError {
     ))
 }
 
-/// The error for an interval whose candles have expired, or before 1970.
+/// The error for an interval before 1970, or whose candles have expired.
 pub(crate) fn not_kept(slot: Slot) -> ApiError {
     const DAY: Duration = Duration::from_hours(24);
     let kept = slot.interval.kept.map(|kept| {

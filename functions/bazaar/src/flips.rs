@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::processed::ProcessedItem;
 
-/// The limits of a request. Their defaults are in the table of routes: products below them earn too little or hardly sell.
+/// The limits of a request. The table of routes has the defaults. Products below the default minimums earn too little or hardly sell.
 #[derive(Debug)]
 pub struct Rules {
     /// The maximum number of flips.
@@ -45,7 +45,7 @@ pub(crate) fn flips<'a>(products: &'a [Product], rules: &Rules) -> Flips<'a> {
 }
 
 impl Rules {
-    #[expect(clippy::cast_precision_loss, reason = "it is at most 10^12")]
+    #[expect(clippy::cast_precision_loss, reason = "`min_price` is at most 10^12")]
     fn allow(&self, status: &QuickStatus) -> bool {
         let has_volume = |volume: i64| u64::try_from(volume).is_ok_and(|volume| volume >= self.min_volume);
         status.sell_price >= self.min_price as f64

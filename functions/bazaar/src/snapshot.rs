@@ -70,7 +70,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns this snapshot as the successor of `kept`: the snapshot that it replaces, and the time when that was fetched.
+    /// Returns this snapshot with its refresh completed from `kept`: the snapshot that this one replaces, and when that one was fetched.
     pub(crate) fn replacing(self, kept: Option<(&Self, UnixMilliseconds)>) -> Self {
         let kept = kept.map(|(kept, fetched_at)| (kept.refresh, fetched_at));
         Self { refresh: self.refresh.replacing(kept), ..self }

@@ -66,7 +66,8 @@ struct WholeCatalogue<'a> {
 #[derive(Debug)]
 pub struct Items {
     upstream: Upstream,
-    /// The data of each mode. A mode is fetched only when it is requested, so few instances hold the whole catalogue.
+    /// The data of each mode. The data of a mode is fetched only when the mode is requested, so few instances hold the large data of
+    /// `mode=full`.
     latest: Cache<&'static str, Arc<Document>>,
 }
 

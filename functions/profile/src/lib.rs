@@ -25,7 +25,7 @@ use serde::Serialize;
 /// Room for a few players with very large profiles, or for hundreds of typical players.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long the id of a name is cached. Until then, a profile needs no request to the name service.
+/// How long the id of a name is cached. During this time, a profile requires no request to the name service.
 const NAME_TTL: Duration = Duration::from_hours(24);
 /// Room for several thousand names.
 const NAME_BYTES: usize = 1024 * 1024;
@@ -82,7 +82,8 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
 pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
-    /// The ids of players, by name in lower case. A separate cache, because each upstream has its own pauses.
+    /// The ids of players, by name in lower case. Separate from `players`, so that requests for known names do not pause while the name
+    /// service fails.
     names: Cache<String, Option<Arc<Player>>>,
     /// The players by name in lower case; `None` for a name without a player.
     players: Cache<String, Option<Arc<Document>>>,
@@ -100,7 +101,7 @@ impl Profiles {
             Ok::<_, UpstreamError>(player.map(Arc::new))
         };
         let Some(player) = self.names.get(name.clone(), invocation, look_up).await?.value else {
-            // A player may take the name at any time, so only `players` caches its absence, for one TTL.
+            // A player may take the name at any time, so only `players` caches that there is no player, for one TTL of the route.
             self.names.forget(&name);
             return Ok(None);
         };

@@ -1,7 +1,7 @@
 //! `GET /v1/status`: the time of each feed's latest record, and whether the feed is up to date. It requires no key, so that an
 //! uptime monitor can request it.
 //!
-//! For each feed, it reads one row with the heartbeat and usually one row with the oldest record.
+//! For each feed, the function reads one row with the heartbeat and usually one row with the oldest record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,8 @@ use tables::series::{self, Interval};
 
 use tables::{Error, Session, Table};
 
-/// A feed of minutes is unhealthy if fewer minutes were recorded in the last hour. The newest two may not be recorded yet.
+/// A feed that is recorded every minute is unhealthy if fewer than this many of the last 60 minutes were recorded. The newest two may not
+/// be recorded yet.
 const FEWEST_MINUTES: usize = 55;
 
 /// The status of the service: the age of its recorded data.
@@ -166,7 +167,7 @@ async fn recorded_since(
     let [hourly, daily_auctions] = &auctions::INTERVALS;
     let auctions = oldest_of(table, [daily_auctions, hourly, &ONE_MINUTE], now).boxed();
     let (candles, mayors, fire_sales, auctions) = try_join4(candles, mayors, fire_sales, auctions).await?;
-    // The minutes of the bazaar expire, but their candles stay.
+    // The feed `bazaar` has the same oldest record as `candles`: minutes of the bazaar expire, but their candles stay.
     Ok([candles, candles, mayors, fire_sales, auctions])
 }
 
