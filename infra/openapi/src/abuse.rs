@@ -1,4 +1,5 @@
-//! What abuse costs an operator at most: the table in `infra/README.md`, Worst-case cost. The limits of the template bound it.
+//! The highest cost of abuse for an operator: the table in `infra/README.md`, Worst-case cost. The limits in `template.yaml` bound the
+//! cost.
 
 use std::path::Path;
 
@@ -40,7 +41,7 @@ const PER_INSPECTED_REQUEST: f64 = 0.60e-6;
 const GIGABYTES: f64 = 0.25;
 const SHORT_S: f64 = 0.02;
 const LONG_S: f64 = 1.0;
-/// The same for a large response of a route with a key.
+/// The memory and the duration for a large response of a route with a key.
 const LARGE_GIGABYTES: f64 = 0.75;
 const LARGE_S: f64 = 0.1;
 /// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and Lambda's largest response, which profiles can reach.
@@ -48,13 +49,13 @@ const LARGE_RESPONSES: [(&str, usize); 2] =
     [("the complete bazaar", 3_238_625), ("profiles of 6 MB", 6 * 1_024 * 1_024)];
 /// The size of an envelope without its data, in bytes, rounded up.
 const ENVELOPE: usize = 100;
-/// The size of the headers, in bytes.
+/// The size of a response's headers, in bytes.
 const HEADERS: usize = 1_000;
 /// The size of a 429 or 403 that the gateway generates, with its headers, in bytes.
 const REFUSAL: usize = 600;
 
-/// API Gateway may apply the limit of a path with the method `ANY` to each of the seven methods. `GET` of the root, and `OPTIONS` of all
-/// other paths, have separate limits.
+/// API Gateway may apply the limit of a path with the method `ANY` to each of its methods: to all seven methods of the root, and to six of
+/// unknown paths, whose `OPTIONS` has another limit.
 const METHODS_OF_THE_INDEX: f64 = 7.0 + 6.0;
 
 /// A kind of abuse with its limits and its cost.
@@ -67,7 +68,7 @@ struct Abuse {
 }
 
 impl Abuse {
-    /// Returns the abuse that sends each of `paths` as many requests in a month as the limits let pass.
+    /// Returns the abuse that sends as many requests in a month as the limits allow, to each of `paths` paths. A request costs `dollars`.
     fn at_limits(kind: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
         let [per_second, at_once] = [number(&limits[0])?, number(&limits[1])?];
         let requests = (at_once + per_second * SECONDS) * paths;
@@ -85,7 +86,7 @@ fn amount(number: usize) -> f64 {
     u32::try_from(number).unwrap_or(u32::MAX).into()
 }
 
-/// Returns the cost of one request, in dollars: its response has this many bytes, and the function runs this long.
+/// Returns the cost of one request, in dollars. Its response has `bytes` bytes, and the function runs for `function_s` seconds.
 fn dollars(bytes: usize, function_s: f64, gigabytes: f64) -> f64 {
     let function = PER_INVOCATION + function_s * gigabytes * PER_GB_SECOND;
     PER_REQUEST + function + amount(bytes + HEADERS) * PER_BYTE

@@ -1,12 +1,10 @@
-//! Why something cannot be generated.
+//! The errors of generating.
 
 /// Why something cannot be generated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No function describes a route.
     #[error("the table of routes has {0}, but no function describes it")]
     NotDescribed(&'static str),
-    /// An example cannot be parsed.
     #[error("an example of {path} cannot be parsed: {kind} {cause}")]
     Example {
         /// The route.
@@ -15,7 +13,6 @@ pub enum Error {
         /// The parser's error.
         cause: serde_json::Error,
     },
-    /// No example request sets a parameter.
     #[error("no example of {path} sets the parameter {parameter}")]
     NoValue {
         /// The route.
@@ -28,10 +25,8 @@ pub enum Error {
     /// A request does not have the invalid parameter that it is an example of.
     #[error("the failing request {0} does not have its parameter")]
     NoFailure(&'static str),
-    /// The list of endpoints cannot be written.
     #[error("the list of endpoints cannot be written: {0}")]
     NoEndpoints(String),
-    /// A sample event cannot be built.
     #[error("a sample event cannot be built: {0}")]
     NoEvent(#[from] local::SampleError),
     /// A page or a template cannot be read.
@@ -54,7 +49,6 @@ pub enum Error {
         /// Its cost in a month.
         dollars: f64,
     },
-    /// The document cannot be written.
     #[error("the document cannot be written: {0}")]
     Unwritable(#[from] serde_json::Error),
 }

@@ -19,7 +19,7 @@ const KEY: &str = "gd_ExampleKeyThatNobodyEverHad000000Yphmz";
 
 pub(crate) struct Event {
     function: String,
-    /// The description of the event on the page.
+    /// The description of the event in `events/README.md`.
     meaning: String,
     content: Value,
 }
@@ -41,7 +41,7 @@ pub(crate) fn table(events: &[Event]) -> String {
     table::table(["event", "content"], rows)
 }
 
-/// Returns the events, by the names of the functions.
+/// Returns the events, sorted by the names of the functions.
 ///
 /// # Errors
 /// If an example cannot be parsed, or its request does not match its route.

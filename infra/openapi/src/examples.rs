@@ -1,5 +1,5 @@
-//! Examples, one for each kind of response, and requests that fail. All examples of fields and parameters in the document are parts of
-//! them.
+//! Examples, one for each kind of response, and requests that fail. All examples of fields and parameters in the document are taken from
+//! these.
 
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ struct Collected(BTreeMap<(String, Option<String>), Value>);
 
 impl Collected {
     fn collect(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
-        // A named schema that also allows null.
+        // If `schema` allows a named schema or null, the named schema comes first.
         let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|shapes| shapes.first());
         let schema = nullable.filter(|_| !value.is_null()).unwrap_or(schema);
         let name =
@@ -138,7 +138,7 @@ impl Collected {
         let properties = named.get("properties").and_then(Value::as_object);
         for (field, schema) in properties.into_iter().flatten() {
             let Some(value) = value.get(field) else { continue };
-            // A named schema has its example in its definition.
+            // If the field's type is a named schema, the example is in the definition of that schema.
             if schema.get("$ref").is_none() {
                 self.0.entry((name.to_owned(), Some(field.clone()))).or_insert_with(|| value.clone());
             }

@@ -1,4 +1,4 @@
-//! The limits of keys, and the limits of routes for all clients together. The limits of keys are defaults: an operator sets them
+//! The limits of keys, and the limits of routes for all clients together. The limits of keys are defaults, which an operator can change
 //! with the template's parameters.
 
 use std::path::Path;
@@ -69,7 +69,8 @@ pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
     Ok(table(["requests", "per second", "burst"], cells))
 }
 
-/// Returns the number of paths with a method `HEAD`, and its limits, the same for all of them. The root has the method `ANY` instead.
+/// Returns the number of paths with a method `HEAD`, and the limits of this method, which are the same for all paths. The root does not
+/// count: its `HEAD` is part of its method `ANY`.
 ///
 /// # Errors
 /// If the template lacks a limit, or the limits differ.

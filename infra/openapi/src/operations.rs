@@ -116,7 +116,7 @@ pub(crate) fn of_the_document(schemas: &mut Schemas) -> Value {
     operation(&OPENAPI, "getDescription", Vec::new(), responses)
 }
 
-/// `id` is the name of the operation, such as `getMayorHistory`.
+/// Returns an operation. `id` is its name, such as `getMayorHistory`.
 fn operation(route: &Route, id: &str, parameters: Vec<Value>, responses: Map<String, Value>) -> Value {
     let mut operation = Map::from_iter([
         ("operationId".to_owned(), id.into()),
@@ -159,12 +159,12 @@ pub(crate) fn head_of(route: &Route, get: &Value) -> Value {
     })
 }
 
-/// Such as `FireSalesResponse`. Without it, generators of clients make a name from the path and the status.
+/// Returns a name such as `FireSalesResponse`. For a schema without a name, generators of clients make one from the path and the status.
 fn envelope_name(route: &Route) -> String {
     format!("{}Response", capitalized(route.function))
 }
 
-/// Such as `FireSales`, of `fire-sales`.
+/// Returns a name such as `FireSales`, from `fire-sales`.
 fn capitalized(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));
@@ -189,7 +189,8 @@ fn parameter_object(
 ) -> Result<Value, Error> {
     let schema = parameter.allowed.schema().to_value();
     let mut examples = Map::new();
-    // Each value has the name of its request's response, so that a client fills in parameters that belong together.
+    // The values from one request have the same name as the example of its response, so that a client can fill in parameters that belong
+    // together.
     for (name, request) in requests {
         if let Some(value) = request.value(route, parameter, &schema) {
             examples.insert((*name).to_owned(), json!({ "value": value }));

@@ -55,7 +55,7 @@ pub(crate) fn all(
     ])
 }
 
-/// Returns the page with its parts replaced by these, by name.
+/// Returns the page with these generated parts, each a name and a content.
 fn filled(root: &Path, path: &'static str, parts: Vec<(String, String)>) -> Result<String, Error> {
     let mut page = read(root, path)?;
     for (name, part) in parts {

@@ -190,7 +190,7 @@ impl<'a> Reference<'a> {
         let required = || list(schema, "/required").filter_map(Value::as_str);
         let properties = at(schema, "/properties").as_object();
         let optional = properties.into_iter().flatten().map(|(name, _)| name.as_str());
-        // The required fields are in the order of the type.
+        // `required` lists fields in the order in which the type declares them.
         for name in required().chain(optional.filter(|name| required().all(|required| required != *name))) {
             let Some(field) = properties.and_then(|properties| properties.get(name)) else { continue };
             let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };

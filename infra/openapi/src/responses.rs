@@ -17,7 +17,7 @@ const META: &str = "Meta";
 
 const JSON: &str = "application/json";
 
-/// An example message. The template has the texts of the gateway's messages, and a test compares them.
+/// An example message. The gateway's messages are also in `template.yaml`, and a test compares them with these.
 struct Message {
     name: &'static str,
     message: &'static str,
@@ -211,7 +211,7 @@ pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) -> Result<(), Error>
         "examples": [meta()],
     });
     schemas.insert(META.to_owned(), meta);
-    // A route with a 400 and a 404.
+    // The examples are from the route of auctions, which has both a 400 and a 404.
     let failures = failed_requests(&auctions::Auctions::description())?;
     for (name, code, description) in OF_ROUTES {
         let failure = failures.iter().find(|failure| failure.code == code);

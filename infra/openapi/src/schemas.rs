@@ -36,8 +36,8 @@ impl Schemas {
         reference
     }
 
-    /// Returns the number of required fields of the schema and of its parts. If every value of one schema also fits another, the
-    /// first schema has more.
+    /// Returns the number of required fields of the schema and of its parts. If every value of a schema also fits another schema, the
+    /// former has more required fields.
     pub(crate) fn required_fields(&self, schema: &Value) -> usize {
         let named =
             schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
