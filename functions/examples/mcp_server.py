@@ -30,7 +30,7 @@ Count = Annotated[int, Field(ge=1, le=100)]
 BASE_URL = os.environ.get("BASE_URL", "").strip().rstrip("/")
 API_KEY = os.environ.get("API_KEY", "").strip()
 
-# The catalogue changes with updates of the game.
+# The catalogue changes only with updates of the game.
 CATALOGUE_SECONDS = 3_600
 catalogue: tuple[float, list[dict[str, Any]]] = (0.0, [])
 

@@ -1,7 +1,7 @@
 """The smallest dashboard of an operator, to copy: customers see their account, and issue, replace and revoke keys.
 
 Stripe's checkout or payment link returns customers to ADDRESS/?session_id={CHECKOUT_SESSION_ID}. The dashboard asks Stripe for the customer
-of the session, and stores the account in a signed cookie. A site with a login uses that instead.
+of the session, and stores the account in a signed cookie. A site with its own login can use that login instead.
 It reads STRIPE_API_KEY (a restricted key that may read checkout sessions and subscriptions), COOKIE_SECRET (32 random characters),
 ACCOUNTS_FUNCTION (the stack's output), and PORT (8000). Run it behind a proxy with HTTPS.
 """
@@ -64,7 +64,7 @@ def signature(account):
 
 
 def form(action, label, **fields):
-    """Returns a form. If it is sent twice, the id of the request leaves one key."""
+    """Returns a form. If it is sent twice, both requests have the same id, so only one new key remains."""
     fields = {"action": action, "request_id": str(uuid.uuid4()), **fields}
     inputs = "".join(f'<input type="hidden" name="{name}" value="{html.escape(value)}">' for name, value in fields.items())
     name = '<input name="label" aria-label="Name of the key" placeholder="my bot" required maxlength="64"> ' if action == "issue" else ""
@@ -88,7 +88,7 @@ def change_keys(account, fields):
     action, key_id, request_id = (fields.get(name, "") for name in ("action", "key_id", "request_id"))
     if action == "issue":
         return run("issue_key", account=account, label=fields.get("label", ""), request_id=request_id)["key"]
-    # The function trusts its caller, so the key must be one of this account.
+    # The function for accounts does not check who owns a key, so the dashboard must.
     if key_id not in {key["id"] for key in run("list_keys", account=account)["keys"]}:
         raise Refused("no_key", "this account has no such key")
     if action == "replace":
@@ -98,7 +98,7 @@ def change_keys(account, fields):
 
 class Dashboard(BaseHTTPRequestHandler):
     def log_request(self, code="-", size="-"):
-        """Logs nothing: a session is in the address."""
+        """Logs nothing, because the address can contain a session."""
 
     def account(self):
         """Returns the account of a cookie with a valid signature, or None."""
@@ -139,7 +139,7 @@ class Dashboard(BaseHTTPRequestHandler):
             self.respond(200, shown + account_page(account))
         except Refused as refused:
             code, message = refused.args
-            # Stripe reports the payment within seconds.
+            # The account exists once Stripe has reported the payment, which takes seconds.
             waiting = '<meta http-equiv="refresh" content="3"><p>Waiting for the payment …</p>'
             self.respond(200, waiting if code == "no_account" else f'<p>{html.escape(message)}</p><p><a href="/">Back</a></p>')
         except (BotoCoreError, ClientError):
