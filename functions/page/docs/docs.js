@@ -2,8 +2,8 @@
 // requests. Scalar's script, `scalar.js`, is loaded when a reader opens the forms.
 import { asKey, keepForTab, keepKey, readKey, watchKey } from "./key.js";
 
-// Scalar validates with zod, which tests whether the policy allows `new Function`. It does not, and the browser would report the attempt.
-// This setting of zod prevents the attempt.
+// Scalar validates with zod, which tests whether the policy allows `new Function`. The policy does not, and the browser would report the
+// attempt. This setting of zod prevents the attempt.
 globalThis.__zod_globalConfig = { jitless: true };
 
 const reference = document.querySelector("#reference");
@@ -21,7 +21,7 @@ const loadDocument = async () => {
   const response = await fetch("openapi.json");
   if (!response.ok) throw response;
   const description = await response.json();
-  // Times of an example are too old when a reader sends them.
+  // The times in the examples are too old for a request.
   const parameters = Object.values(description.paths).flatMap(({ get }) => get?.parameters ?? []);
   for (const parameter of parameters) {
     if (parameter.schema?.format === "date-time") delete parameter.examples;
@@ -34,7 +34,7 @@ const loadDocument = async () => {
   return { ...description, servers: [{ url: base, description: "This service" }] };
 };
 
-/** Resolves when Scalar's script has run. An element in the page could fail before a listener exists. */
+/** Resolves when Scalar's script has run. A script element in the HTML could fail before a listener exists. */
 const loadScalar = () => new Promise((resolve, reject) => {
   const script = document.createElement("script");
   script.src = new URL("scalar.js", import.meta.url).href;
@@ -64,7 +64,7 @@ const keepTypedKey = ({ target }) => {
   keepForTab(key);
 };
 
-// Scalar reads a key only at its start, and another tab has forgotten or changed the key.
+// If another tab has forgotten or changed the key, the page reloads, because Scalar reads the key only when it starts.
 watchKey((key) => {
   if (key !== typed && document.querySelector(KEY_FIELD)) location.reload();
 });
@@ -73,14 +73,14 @@ watchKey((key) => {
 const REPAIRS = {
   // Scalar's placeholder looks like a key that is already entered.
   [KEY_FIELD]: (field) => { field.placeholder = "your API key"; },
-  // Their role promises a list of suggestions, which they lack.
+  // These fields have a role that promises a list of suggestions, but no list.
   ".code-input-lite__editor[role=combobox]": (field) => {
     field.role = "textbox";
     field.ariaAutoComplete = null;
   },
-  // Its list of results is present whenever the search is.
+  // The search is shown only together with its list of results.
   "input[role=combobox]:not([aria-expanded])": (field) => { field.ariaExpanded = "true"; },
-  // It explains the status, and leads to another host.
+  // The link explains a status, and leads to another host.
   "a[href^='https://developer.mozilla.org']": (link) => link.removeAttribute("href"),
   "button[role=none]": (button) => { button.role = null; },
   // `aria-controls` names an element that does not exist.
@@ -98,7 +98,8 @@ const repair = () => {
 const repairAlways = () => {
   let isPlanned = false;
   new MutationObserver(() => {
-    // A dialog covers the page, and has its own main part. When it closes, Scalar returns the focus, so this cannot wait.
+    // A dialog covers the page, so the page is inert meanwhile. When the dialog closes, Scalar returns the focus to the page at once, so
+    // this change cannot wait for the next frame.
     const page = document.querySelector(".references-rendered");
     if (page) page.inert = Boolean(document.querySelector(".scalar-client--open"));
     if (isPlanned) return;
@@ -128,7 +129,7 @@ const show = (description) => {
     showDeveloperTools: "never",
     telemetry: false,
     withDefaultFonts: false,
-    // The bar links to the document.
+    // The bar at the top links to the document.
     documentDownloadType: "none",
     // The system decides on light and dark.
     hideDarkModeToggle: true,

@@ -19,7 +19,7 @@ export const address = (view) => {
   return given.length ? `?${new URLSearchParams(given).toString().replaceAll("%3A", ":")}` : location.pathname;
 };
 
-/** Shows the view. With `replace`, Back skips the present one. */
+/** Shows the view. With `replace`, the Back button skips the view that was shown before. */
 export const show = (view, { replace = false } = {}) => {
   const target = address(view);
   if (target === (location.search || location.pathname)) return;
@@ -27,7 +27,7 @@ export const show = (view, { replace = false } = {}) => {
   announce();
 };
 
-/** Puts the focus into the view, because the focused element is gone. */
+/** Moves the focus into the view. Called after the focused element has disappeared. */
 export const focusView = () => document.getElementById("main")?.focus({ preventScroll: true });
 
 /** Shows another view from its top, like a new page. */

@@ -59,7 +59,7 @@ const request = async (path, key) => {
     response = await fetch(path, {
       headers: key ? { "X-API-Key": key } : {},
       credentials: "omit",
-      // Browsers do not know that the data depend on the key.
+      // Browsers do not know that the data depend on the key, so they must not keep the response.
       cache: isKept(path) ? "default" : "no-store",
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT),
@@ -81,7 +81,7 @@ const request = async (path, key) => {
   return { failure: { status: response.status || 500, message: body?.error?.message, wait, isOfKey: path !== STATUS } };
 };
 
-/** Returns the failure if the service refuses the key. A key that cannot be tried is not refused. */
+/** Returns the failure if the service refuses the key. Returns `null` also if the key cannot be tried. */
 export const refusalOf = async (key) => {
   const { failure } = await request("v1/mayor", key);
   return [401, 403].includes(failure?.status) ? failure : null;
@@ -95,7 +95,7 @@ const refresh = async (resource) => {
   const key = readKey();
   const { data, failure, wait } = await request(resource.path, key);
   resource.isLoading = false;
-  // The key has changed, so the resource is forgotten. This releases its listeners.
+  // The key has changed meanwhile, so the resource was forgotten. Its listeners are still called, because `load` may wait for this request.
   if (readKey() !== key) {
     for (const listener of resource.listeners) listener(resource.state);
     return;
@@ -104,14 +104,14 @@ const refresh = async (resource) => {
   if (failure) {
     resource.failures += 1;
     const backoff = Math.min(FIRST_WAIT * 2 ** (resource.failures - 1), LONGEST_WAIT);
-    // A day can be recorded late.
+    // The candles of a day can appear late, so even a 404 is requested again.
     const once = isKept(resource.path) ? 300_000 : Infinity;
     const pause = isOnceOnly(failure.status) ? once : Math.max(failure.wait ?? backoff, 1_000);
     resource.due = now + pause;
     resource.state = { ...resource.state, failure: { ...failure, retryAt: resource.due }, isLoading: false };
   } else {
     resource.failures = 0;
-    // While its provider fails, the service responds with data that have expired.
+    // While the provider fails, the service responds with expired data. The pauses then grow.
     resource.expired = wait > 0 ? 0 : resource.expired + 1;
     const pause = Math.min(SHORTEST_WAIT * 2 ** Math.max(resource.expired - 1, 0), LONGEST_WAIT);
     resource.due = now + Math.max(wait, pause);
@@ -188,8 +188,8 @@ export const useResource = (path) => {
 export const known = (path) => resources.get(path)?.state.data;
 
 /**
- * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure. Sends no other request
- * before the time to retry.
+ * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure. Sends no request while
+ * the data are fresh, or before the time to retry.
  */
 export const load = async (path) => {
   const resource = resourceAt(path);

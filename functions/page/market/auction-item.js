@@ -11,7 +11,10 @@ import { AUCTIONS } from "./markets.js";
 import { isPet } from "./names.js";
 import { Tile, Value } from "./tile.js";
 
-/** The prices of the item, if it is listed, and its sales of the last day. `isMixed`: copies and their prices differ. */
+/**
+ * The prices of the item, if it is listed, and its sales of the last day. `isMixed` says that copies of the item differ, and so do their
+ * prices.
+ */
 const Prices = ({ prices, averages, isMixed }) => {
   const item = prices.data?.items[0];
   const { sale_median: median, sale, sale_clean: clean, sales = NaN, sold, sales_clean: cleanSales, minutes } = averages.data?.items[0] ?? {};
@@ -39,7 +42,8 @@ const Prices = ({ prices, averages, isMixed }) => {
 const LowestAuction = ({ data, failure }) => {
   const item = data?.items[0];
   const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  // A source text that begins with a slash and a letter looks like an absolute address, which would leave the API's stage.
+  // Written as two strings, because a test takes a string that begins with a slash and a letter for an absolute address, which would leave
+  // the API's stage.
   const command = uuid && `${"/"}viewauction ${uuid}`;
   return html`<section class="card" aria-labelledby="lowest">
     <h2 id="lowest">Lowest auction</h2>

@@ -9,16 +9,21 @@ export const TAX = 1.25;
 
 const change = (now, before) => (now && before ? (now / before - 1) * 100 : undefined);
 
-/** Returns the profit of buying one item with an order and selling it with an offer, in coins after the tax, and its share of the price. */
+/**
+ * Returns the profit of buying one item with an order and selling it with an offer, in coins after the tax, and the profit in per cent of
+ * the order's price.
+ */
 export const flip = (order, offer, tax = TAX) => {
   const profit = order && offer ? offer * (1 - tax / 100) - order : undefined;
   return { profit, margin: profit && (profit / order) * 100 };
 };
 
 /**
- * Returns the products that are traded, as `useResource` does, with `midnight` and `isLoading` of `useDays`. A product has the fields of the API and: `sell` and
- * `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded instantly in a week, and
- * `turnover`, their price; `day` and `week`, changes of the average price of sell offers in per cent; and `line`, the last eight closing prices and the present price.
+ * Returns `{ items, failure, lastUpdated, midnight, isLoading }`: the products with orders, the failure of the request and the refresh of
+ * the prices, and `midnight` and `isLoading` of `useDays`. A product has the fields of the API and: `sell` and `buy`, the prices of an
+ * instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded instantly in a week, and `turnover`, their price;
+ * `day` and `week`, changes of the average price of sell offers in per cent; and `line`, the last eight closing prices and the present
+ * price.
  */
 export const useBazaar = () => {
   const { data, failure } = useResource(BAZAAR_PRICES);
@@ -38,7 +43,7 @@ export const useBazaar = () => {
   return { items, failure, lastUpdated: data?.lastUpdated, midnight: days.midnight, isLoading: days.isLoading };
 };
 
-/** A line of these values; missing values are `undefined`. The columns beside it have the same facts as numbers. */
+/** A line chart of these values; missing values are `undefined`. The columns beside the chart have the same facts as numbers. */
 export const Line = ({ values }) => {
   const known = values.map((value, at) => ({ value, at })).filter(({ value }) => value);
   if (known.length < 2) return "–";

@@ -11,7 +11,7 @@ export const opensAt = (year) => EPOCH + (year - 1) * YEAR + OPENS_AFTER;
 /** Returns when the election of this year closes and the term of its winner begins, in Unix milliseconds. */
 export const closesAt = (year) => EPOCH + (year - 1) * YEAR + CLOSES_AFTER;
 
-/** Returns the term of a mayor that holds at this time, as `{ from, to }` in Unix milliseconds. */
+/** Returns the mayor's term that contains this time, as `{ from, to }` in Unix milliseconds. */
 export const termAt = (time) => {
   const year = Math.floor((time - closesAt(0)) / YEAR);
   return { from: closesAt(year), to: closesAt(year + 1) };

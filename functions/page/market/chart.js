@@ -13,7 +13,7 @@ const VOLUMES_HEIGHT = 130;
 const AXIS = 64;
 const FONT = "12px system-ui, sans-serif";
 const SYNC = "item";
-/** The distances of labels for counts. */
+/** The allowed distances between labels of whole numbers. */
 const WHOLE = Array.from({ length: 30 }, (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3));
 
 /** The colours of the canvas, by their names in the style sheet. */
@@ -79,7 +79,7 @@ export const periodOf = ({ start, step, source }) => {
   return `${dateTime(start)}–${TIME_LABEL.format(start + step)}`;
 };
 
-/** Returns both ends of a range, in the space of a small screen. */
+/** Returns both ends of a range as text, short enough for a small screen. */
 const rangeOf = (low, high) => {
   const format = high >= 1e6 ? integer : coins;
   return low === null ? "\xa0" : `${format(low)} to ${format(high)}`;
@@ -99,7 +99,7 @@ const Legend = ({ market, row, terms, isLive, isCompared }) => {
   </dl>`;
 };
 
-/** Returns the data of both plots, and the row of each entry of the first as `rowAt`. */
+/** Returns the data of both plots, and the row of each entry of the first plot as `rowAt`. */
 const dataOf = (market, rows, kind, compared, span) => {
   const { data, rowAt } = columns(market, rows);
   const fields = fieldsOf(market);
@@ -163,7 +163,7 @@ export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, l
     setHovered(null);
   }, [rows, span.from, span.to, kind, isCompared && compared]);
 
-  // uPlot draws once for all changes of one moment.
+  // uPlot draws only once, even if several effects ask for it at the same time.
   useLayoutEffect(() => {
     for (const plot of plots.current) plot.redraw(false);
   }, [terms, sales]);
@@ -174,11 +174,11 @@ export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, l
     <div class="plots" ref=${holder} role="application" tabindex="0" aria-roledescription="chart" aria-label=${label} aria-busy=${isBusy}></div>`;
 };
 
-/** The dashes of the second line, and the line of an edge of a band, which is not drawn. */
+/** The style of the second line, and the style of the edges of a band, which are not drawn. */
 const DASHES = { dash: [6, 3] };
 const EDGE = { width: 0, points: { show: false } };
 
-/** Returns the places of single prices between two gaps. They have no line, so they are dots. */
+/** Returns the places of single prices between two gaps. No line connects them, so they are drawn as dots. */
 const lonely = (plot, index) => {
   const values = plot.data[index];
   // `undefined` marks a time at which only another line has a price.
@@ -241,7 +241,7 @@ const createPlot = (element, now, { height, series, axes, range, bands, hooks })
 /** Returns the labels at the ends of lines, each given as its index, its text and its place among the compared items. */
 const endsOf = (names, format) => names.map(([index, name, at]) => ({ index, name, colour: COMPARED[at][0], format }));
 
-/** Returns the drawing of prices: the lines with their bands, the labels at their ends, and the additions of `draw`. */
+/** Returns how prices are drawn: the lines and their bands, the labels at the ends of the lines, and `draw`, which draws candles. */
 const pricesOf = ({ ends, price }, now, kind, { line, band }) => {
   if (kind === "candles") {
     return {
@@ -286,7 +286,7 @@ const createVolumes = (market, element, now, { line, bars, timeAxis, valueAxis }
     height: VOLUMES_HEIGHT,
     series: market.hasBars ? [{}, bars] : [{}, line("first"), line("second", DASHES)],
     axes: [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24, incrs: market.hasBars ? WHOLE : undefined }],
-    // The title is above the highest volume.
+    // Leaves room for the title above the highest volume.
     range: (self, least, most) => [0, (most || 1) * 1.3],
     hooks: {
       drawAxes: [(self) => drawTerms(self, now.terms, now.colours, false)],

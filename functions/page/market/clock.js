@@ -1,6 +1,6 @@
 // The time of the service, at which charts end and countdowns run. A browser's clock can be wrong by minutes or days.
 
-/** The difference up to which the clocks count as equal, in milliseconds: a response can be as old as its request took. */
+/** Clocks count as equal up to this difference, in milliseconds, because a response can be on its way that long. */
 const TOLERANCE = 30_000;
 
 let difference = 0;

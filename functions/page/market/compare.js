@@ -23,7 +23,7 @@ export const indexed = (market, rows, { from, to }) => {
   return [data[0], values.map((value) => (value && base ? (value / base) * 100 : null))];
 };
 
-/** The form that adds an item by its name or id. The list of items is requested when it is used. */
+/** The form that adds an item by its name or id. The list of items is requested when the form is first used. */
 const Form = ({ market, add }) => {
   const [text, setText] = useState("");
   const [isUsed, setUsed] = useState(false);

@@ -32,7 +32,7 @@ export const useNow = () => {
   return present();
 };
 
-/** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. Afterwards, it is the text `over`. */
+/** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. Afterwards, the line shows the text `over`. */
 export const Countdown = ({ label, to, over }) => {
   const left = to - useNow();
   // The provider's times can be too large for a date.

@@ -7,13 +7,13 @@ import { watchKey } from "./key.js";
 
 const DAY = 86_400_000;
 
-/** Seven days have eight ends. */
+/** The number of closing prices: a change over seven days needs eight. */
 const COUNT = 8;
 
 /** The time after the end of a day until its file is written, in milliseconds. */
 const LATE = 7_200_000;
 
-/** The order of the requests, by the place of the day: the days for the changes come first. */
+/** The order in which the days are requested, oldest day 0. The newest and the oldest day come first, because the changes need them. */
 const ORDER = [7, 0, 6, 5, 4, 3, 2, 1];
 
 /** Returns the closing average prices of sell offers by product, from the CSV of a day. */
@@ -23,7 +23,7 @@ export const closesOf = (csv) => {
   return new Map(lines.filter((line) => Number(line[close]) > 0).map((line) => [line[id], Number(line[close])]));
 };
 
-/** The closing prices of each day, by its start. Another key may see more. */
+/** The closing prices of each day, by its start. They are forgotten when the key changes, because another key may see more. */
 const known = new Map();
 watchKey(() => known.clear());
 
@@ -34,7 +34,7 @@ const shown = () =>
     else resolve();
   });
 
-/** Requests the days one after the other, because a key has a rate, and calls `announce` after each. */
+/** Requests the days one after the other, because a key has a rate limit, and calls `announce` after each. */
 const request = async (starts, isWanted, announce) => {
   for (const start of ORDER.map((index) => starts[index])) {
     while (isWanted() && !known.has(start)) {
@@ -43,11 +43,11 @@ const request = async (starts, isWanted, announce) => {
         known.set(start, closesOf(await load(dayPath(start))));
       } catch (failure) {
         if (failure.status === 404) {
-          // Nothing was recorded on that day; the last one may come late.
+          // Nothing was recorded on that day, or it is the last day and not written yet.
           if (start !== starts.at(-1)) known.set(start, new Map());
           break;
         }
-        // The key is refused. The prices report it.
+        // The key is refused. The request for the prices reports this.
         if (!Number.isFinite(failure.retryAt)) return;
         await new Promise((resolve) => setTimeout(resolve, Math.max(failure.retryAt - Date.now(), 1_000)));
       }

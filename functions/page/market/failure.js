@@ -71,7 +71,9 @@ export const Failure = ({ failure, stale = false }) => {
   return !stale && html`<p class="muted">No data at the moment</p>`;
 };
 
-/** One sentence for each cause, even if it affects several parts of the view. It comes after them, so they do not move. */
+/**
+ * One sentence for each cause, even if it affects several parts of the view. The banner comes after the view, so the view does not move.
+ */
 export const Banner = () => {
   const [, render] = useState(null);
   renderBanner = render;

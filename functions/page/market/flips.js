@@ -1,5 +1,6 @@
 // Flips: products to buy with an order and sell with an offer, items to buy in one auction and sell in another, and products of the bazaar
-// to sell to an NPC. The page makes the lists, because each player has another tax, budget and patience. All of them are in the address.
+// to sell to an NPC. The page computes the lists itself, because tax, budget and patience differ between players. All of these settings are
+// in the address.
 import { html, useMemo } from "./htm-preact.js";
 import { Link, show } from "./address.js";
 import { WHOLE_CATALOGUE, useResource } from "./api.js";

@@ -32,7 +32,10 @@ export const integer = numbers({ maximumFractionDigits: 0 });
 /** Returns coins: to 0.01 like the history, `359.70`, and from 1,000 on whole coins, `1,039,675`. */
 export const coins = (value) => (Math.abs(value) < 1_000 ? exact(value) : integer(value));
 
-/** The value from which a number in a table or a tile is short, `12.3M`, with all digits on hover and for screen readers. */
+/**
+ * Returns a format for tables and tiles that shortens numbers from ten million on to `12.3M`, with all digits on hover and for screen
+ * readers.
+ */
 const short = (text) => (value) =>
   Math.abs(value) < 1e7 || !Number.isFinite(value) ? text(value) : html`<span title=${text(value)}><span aria-hidden="true">${compact(value)}</span>
     <span class="hidden">${text(value)}</span></span>`;

@@ -4,7 +4,7 @@
 /** The time without a turn after which the wheel has stopped, in milliseconds. */
 const PAUSE = 250;
 
-/** The most by which one turn of the wheel changes the length, as an exponent. */
+/** The largest change of the span's length by one turn of the wheel, as an exponent of e. */
 const TURN = 0.3;
 
 /**
@@ -23,7 +23,7 @@ export const listen = (element, plots, now) => {
   let view = null;
   let timer = 0;
 
-  // The time stays at this share of the width.
+  // Shows a span of this length that has `time` at this share of the plot's width.
   const preview = (time, share, length) => {
     const bounded = Math.min(Math.max(length, now.shortest), now.longest);
     const from = time - share * bounded;

@@ -38,9 +38,9 @@ const spanOf = (market, range, part, now, rows) => {
 };
 
 /**
- * Returns the known data of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the finest data arrive, these are the
- * previously shown rows. A part that was shown before is available at once. `isNew` says that there are no older prices. An item that is
- * `null` has no rows.
+ * Returns the known data of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the first data arrive, `rows` are
+ * the rows that were shown before. A part that was shown before is available at once. `isNew` says that there are no older prices. An item
+ * that is `null` has no rows.
  */
 const useSeries = (market, item, range, part) => {
   const key = `${item} ${part ? `${part.from} ${part.to}` : range}`;
@@ -102,8 +102,8 @@ const Tool = ({ label, isDisabled, act, children }) =>
   html`<button type="button" aria-label=${label} title=${label} aria-disabled=${isDisabled} onClick=${() => isDisabled || act()}>${children}</button>`;
 
 /**
- * The past of an item in a market. It is in the address: `range`, `from` and `to` of the part that is shown, `style`, and the other items as
- * `with`. `names` is a function from id to name. `sales` are single sales, which the chart shows as dots.
+ * The past of an item in a market. What is shown is in the address: `range`, `from` and `to` of the part that is shown, `style`, and the
+ * other items as `with`. `names` is a function from id to name. `sales` are single sales, which the chart shows as dots.
  */
 export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) => {
   const { ranges, shortest } = market;
@@ -114,7 +114,7 @@ export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) 
   const name = names(item);
   const length = span.to - span.from;
   const shown = useMemo(() => within(rows, span), [rows, span]);
-  // In a short span, a line can cross without a price.
+  // A line can cross a short span that contains no price.
   const isEmpty = !rows.some(({ time, step }) => time >= span.from && time - step <= span.to);
   const steps = [...new Set(shown.map(({ step }) => step))].map(duration);
 
@@ -136,7 +136,7 @@ export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) 
     go(range, { from: address(end - 2 * half), to: address(end) });
   };
   const reset = () => go(range);
-  // The whole range is not a part. Addresses have whole seconds.
+  // A span as long as the whole range is not a part of it. The tolerance is a second, because addresses have whole seconds.
   const zoomOrReset = (from, to) => (to - from > ranges[range].length - 1_000 ? reset() : zoom(from, to));
   const scale = (factor) => {
     const middle = (span.from + span.to) / 2;

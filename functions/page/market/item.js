@@ -1,4 +1,4 @@
-// An item: one page for both markets, with a tab for each where both have it.
+// An item: one page for both markets, with a tab for each market if both have the item.
 import { html } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { useResource } from "./api.js";

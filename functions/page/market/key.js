@@ -5,7 +5,7 @@ import { useEffect, useState } from "./htm-preact.js";
 const NAME = "key";
 const listeners = new Set();
 
-/** Storage can be switched off in a browser. Then the key lasts until the next reload. */
+/** Returns the result of `action`, or `null` if storage is switched off in the browser. The key then lasts until the next reload. */
 const attempt = (action) => {
   try {
     return action();
@@ -23,7 +23,7 @@ export const asKey = (text) => {
 const FORGOTTEN = "key-forgotten";
 const SINCE = "key-since";
 
-/** Returns the key of this tab, unless another tab has forgotten it: a tab that showed another page then got no message. */
+/** Returns the key of this tab, unless another tab has forgotten it: this tab got no message if it showed another page at that time. */
 const ofTab = () => {
   const isForgotten = Number(localStorage.getItem(FORGOTTEN)) > Number(sessionStorage.getItem(SINCE));
   return isForgotten ? null : asKey(sessionStorage.getItem(NAME));
@@ -81,7 +81,7 @@ export const watchKey = (listener) => {
 export const useKey = () => {
   const [key, set] = useState(memory);
   useEffect(() => {
-    // Another tab can have sent a key before this.
+    // Another tab can have sent a key before this effect runs.
     set(memory);
     return watchKey(set);
   }, []);
@@ -108,7 +108,7 @@ tabs?.addEventListener("message", ({ data }) => {
 });
 if (!memory) tabs?.postMessage({ isWanted: true });
 
-// The browser can restore the page as it was left.
+// When a browser restores this page as it was left, the key may have changed meanwhile.
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted && memory !== stored()) keepForTab(stored());
 });

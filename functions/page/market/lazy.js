@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "./htm-preact.js";
 
 const LIBRARY = new URL("./uPlot.iife.min.js", import.meta.url).href;
 
-/** The only script that this page adds. The header `Content-Security-Policy` names its policy. */
+/** The policy for the only script that this page adds. The header `Content-Security-Policy` names it. */
 const policy = globalThis.trustedTypes?.createPolicy("library", { createScriptURL: () => LIBRARY });
 
 const loadLibrary = () =>
@@ -36,7 +36,7 @@ const lazy = (request, what, titleOf) => {
     const [isFailed, setFailed] = useState(false);
     const [, render] = useState(null);
     useEffect(() => {
-      // Even if the view is loaded by now: this can happen after rendering.
+      // Also needed if the view was loaded after this was rendered: `render` then shows it.
       if (isFailed) return;
       load().then(render, () => setFailed(true));
     }, [isFailed]);

@@ -46,7 +46,7 @@ const Head = ({ columns, sort, change }) =>
     </th>`;
   })}</tr></thead>`;
 
-/** The choice of the order for cards, which have no head. */
+/** The choice of the order in narrow windows, where rows are cards without a head. */
 const Order = ({ columns, sort, change }) => html`<label class="by">Sort by<select value=${`${sort.isDescending ? "-" : ""}${sort.column}`}
   onChange=${({ target }) => change(target.value)}>${Object.entries(columns).filter(([, { isUnsorted }]) => !isUnsorted).map(([column, { label }]) =>
     ["-", ""].map((sign) => html`<option value=${sign + column}>${label} ${sign ? "↓" : "↑"}</option>`))}</select></label>`;

@@ -96,12 +96,12 @@ const View = ({ parameters }) => {
   const name = parameters.item ? "item" : (parameters.view ?? "overview");
   const view = Object.hasOwn(VIEWS, name) ? VIEWS[name] : { View: Missing, isPublic: true };
   useTitle(view.label);
-  // The next view does not have the defect of this one.
+  // When the address changes, the error is forgotten, because the next view may not have the defect.
   useEffect(() => {
     if (error) reset();
   }, [parameters]);
   const again = () => {
-    // The data can be the cause.
+    // The data may have caused the defect.
     forget();
     reset();
   };
@@ -110,7 +110,7 @@ const View = ({ parameters }) => {
       <button type="button" onClick=${again}>Try again</button></p>`;
   }
   if (!key && !view.isPublic && !(FILES && view.hasFiles)) return html`<${KeyForm} isAsked=${name === "key"} />`;
-  // After a change of the key, nothing of the previous view stays.
+  // The element's `key` contains the API key, so a change of the API key creates the view anew.
   return html`${!key && view.hasFiles && html`<${Visitor} />`}<${view.View} key=${`${name} ${key}`} parameters=${parameters} />`;
 };
 

@@ -15,10 +15,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The API's bound of `limit`. */
+/** The maximum of the API's parameter `limit`. */
 const PAGE = 1_000;
 
-/** Returns a function from an item, an interval, a number of candles and their end, by default the present, to the path of a request. */
+/**
+ * Returns a function that returns the path of a request, given an item, an interval, a number of candles, and their end (by default the
+ * present).
+ */
 const candles = (route, id) => (item, { name }, count, before) => {
   const end = before ? `&before=${iso(before)}` : "";
   return `v1/${route}?${id}=${encodeURIComponent(item)}&interval=${name}&limit=${Math.min(count, PAGE)}${end}`;
@@ -35,7 +38,6 @@ const side = (candle, name) => {
   return { [name]: price(close), ...range, [`${name}Volume`]: candle[`${name}_volume`] };
 };
 
-/** The bazaar. */
 export const BAZAAR = {
   name: "bazaar",
   price: "buy",
@@ -67,7 +69,6 @@ export const BAZAAR = {
   none: "No prices were recorded in this time.",
 };
 
-/** Auctions. */
 export const AUCTIONS = {
   name: "auctions",
   price: "lowest",

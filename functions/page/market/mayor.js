@@ -37,7 +37,10 @@ const totalOf = (candidates) => candidates.reduce((sum, candidate) => sum + vote
 /** Returns the candidates, most votes first; in the provider's order while the votes are hidden. */
 const ranked = ({ candidates }) => list(candidates).sort((a, b) => votes(b) - votes(a));
 
-/** Returns the minister, who is the second of the election, with the minister's `perk`, or `null`. A special mayor has no minister, and no such perk. */
+/**
+ * Returns the minister, who came second in the election, with their `perk`, or `null`. With a special mayor there is no minister: none of
+ * that mayor's perks is marked as a minister's.
+ */
 export const ministerOf = (election) => {
   const [winner, second] = ranked(election).map((candidate) => ({ ...candidate, perk: list(candidate.perks).find(({ minister }) => minister) }));
   return winner?.perk && second?.perk && votes(second) > 0 ? second : null;
@@ -140,7 +143,7 @@ export const Mayor = () => {
   const past = useResource(HISTORY);
   const [leader] = ranked(data?.current ?? {});
   const moves = (id, name, text) => html`<${Moves} key=${name} id=${id} name=${name} role=${text} history=${past.data?.history} />`;
-  // Past mayors are shown after the data above them, so that they do not move.
+  // Past mayors are shown only once the data above them has arrived, so that they do not move.
   return html`
     <h1>Mayor and election</h1>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}

@@ -1,4 +1,4 @@
-// Changes of prices in past terms of a mayor, in the bazaar, from the day before a term to its last day.
+// Changes of bazaar prices in past terms of a mayor, from the day before a term to its last day.
 import { html, useState } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { load } from "./api.js";
@@ -50,7 +50,10 @@ export const movesOf = (terms) => {
   };
 };
 
-/** Returns the moves of the terms that have data, and the terms that have none. Rejects with a failure that can be temporary. */
+/**
+ * Returns the moves of the terms that have data, and the terms that have none. Rejects with any failure other than a 404, because it can be
+ * temporary.
+ */
 const request = async (terms) => {
   const paths = ({ started_at: start, ended_at: end }) => [start, end].map(pathBefore);
   const results = await Promise.allSettled(terms.map((term) => Promise.all(paths(term).map((path) => load(path)))));
@@ -86,7 +89,7 @@ export const Moves = ({ id, name, role, history }) => {
   const isOff = Boolean(isBusy) || !terms;
   const show = async () => {
     set({ isBusy: true });
-    // Only the button repeats a request.
+    // Without `retryAt`, the banner announces no next try: only the button sends the requests again.
     set(await request(terms).then((moved) => ({ result: moved }), (cause) => ({ failure: { ...cause, retryAt: undefined } })));
   };
   return html`<section class="card" aria-labelledby=${id} aria-busy=${Boolean(isBusy)}>

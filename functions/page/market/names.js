@@ -45,7 +45,7 @@ export const nameOfId = (id) => {
 /** Returns the id that an item of the bazaar has in auctions: `GROWTH;5` for `ENCHANTMENT_GROWTH_5`, and `LOG-2` for `LOG:2`. */
 export const auctionIdOf = (id) => id.replace(/^ENCHANTMENT_(.+)_(\d+)$/, "$1;$2").replaceAll(":", "-");
 
-/** Returns the ids of the products of the bazaar by the ids that they have in auctions, from the data of the list. */
+/** Returns the ids of the products of the bazaar by their ids in auctions. `list` is the data of `v1/bazaar?mode=prices`. */
 export const productsOf = (list) => new Map(list.items.map(({ id }) => [auctionIdOf(id), id]));
 
 const NONE = new Map();
@@ -81,7 +81,7 @@ const nameInAuctions = (id, products) => {
 
 const indexes = new WeakMap();
 
-/** Returns the names in the data of `v1/items` by id. They are cleaned only when they are shown. */
+/** Returns the names in the data of `v1/items` by id. They can have colour codes, which `nameOf` removes. */
 const indexOf = (catalogue) => {
   if (!indexes.has(catalogue)) indexes.set(catalogue, new Map(catalogue.items.map(({ id, name }) => [id, name])));
   return indexes.get(catalogue);

@@ -4,7 +4,7 @@
 export const END_WIDTH = 56;
 const END_HEIGHT = 28;
 
-/** Calls the function with the canvas of the plot and its pixels, and leaves the canvas as it was. */
+/** Calls `draw` with the plot's canvas, the box of the plot and the ratio of pixels, and restores the canvas's settings afterwards. */
 const paint = (plot, draw, weight = 400) => {
   const { ctx, bbox } = plot;
   ctx.save();
@@ -15,7 +15,7 @@ const paint = (plot, draw, weight = 400) => {
   ctx.restore();
 };
 
-/** Draws every second of the terms as a band, and their names where they fit. */
+/** Draws every second term as a band, and the names of all terms where they fit. */
 export const drawTerms = (plot, terms, colours, hasNames) =>
   paint(plot, (ctx, bbox, ratio) => {
     ctx.textAlign = "center";
@@ -24,7 +24,7 @@ export const drawTerms = (plot, terms, colours, hasNames) =>
       const right = Math.min(plot.valToPos(to, "x", true), bbox.left + bbox.width);
       if (right <= left) continue;
       ctx.fillStyle = colours.term;
-      // Every second term, counted by the length of a term.
+      // The number of a term is its start divided by its length. Terms with an odd number get a band.
       if (Math.floor(from / (to - from)) % 2) ctx.fillRect(left, bbox.top, right - left, bbox.height);
       ctx.fillStyle = colours.text;
       const isFitting = ctx.measureText(name).width + 8 * ratio <= right - left;
@@ -32,7 +32,7 @@ export const drawTerms = (plot, terms, colours, hasNames) =>
     }
   });
 
-// The last candle is under way, and a point has no length.
+// A candle ends at `time`, even if its interval has not ended. A point has no length, so its candle begins one step before it.
 const beginOf = ({ start, time, step }) => (start < time ? start : time - step);
 
 /** Returns the middle of the candle of a row in Unix milliseconds. */
@@ -81,7 +81,7 @@ export const drawSales = (plot, sales, colours) =>
     }
   });
 
-/** Returns the places of labels near these places: in the same order, at least this distance apart, and inside the plot. */
+/** Returns the places of labels near the `wanted` places: in the same order, at least this distance apart, and inside the plot. */
 export const spread = (wanted, distance, least, most) => {
   const order = wanted.map((_, index) => index).sort((one, other) => wanted[one] - wanted[other]);
   const places = [];

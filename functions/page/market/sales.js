@@ -63,7 +63,7 @@ export const Sales = () => {
   const nameOf = useNames();
   const present = useResource("v1/fire-sales");
   const past = useResource(HISTORY);
-  // Recorded sales are shown after the data above them, so that they do not move.
+  // Recorded sales are shown only once the data above them has arrived, so that they do not move.
   return html`<h1>Fire sales</h1>
     <${Present} nameOf=${nameOf} ...${present} />
     ${(present.data || present.failure) && html`<${Past} nameOf=${nameOf} ...${past} />

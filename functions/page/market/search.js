@@ -39,8 +39,8 @@ const isNear = (word, part) => {
 const byId = new Intl.Collator("en", { numeric: true });
 
 /**
- * Returns the matching items as `{ id, name }`, the best first, and equal matches by volume. Without a match, returns the items whose name
- * and id together have these words, each with at most one typing error.
+ * Returns the matching items, the best first, and equal matches by volume. Without a match, returns the items whose name and id together
+ * have these words, each with at most one typing error.
  */
 export const matches = (items, text) => {
   const query = words(text);
@@ -100,7 +100,7 @@ export const useItems = (isUsed) => {
     let timer = 0;
     let isWanted = true;
     const request = async () => {
-      // The names can come later, or never.
+      // The catalogue's names can come later, or never.
       const catalogue = load(CATALOGUE).catch(() => null);
       const [bazaar, prices] = await Promise.allSettled([load(BAZAAR_PRICES), load(AUCTION_PRICES)]);
       const failure = bazaar.reason ?? prices.reason ?? null;

@@ -1,12 +1,12 @@
-// Prices over time: the requests for a span of time, and one series of all their responses. No DOM, and the caller sends the requests. The
-// markets are in `markets.js`.
+// Prices over time: the requests for a span of time, and one series of all their responses. This module uses no DOM, and its caller sends
+// the requests. The markets are in `markets.js`.
 import { termAt } from "./calendar.js";
 import { iso } from "./format.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** The number of candles, about, that are shown at most for a part of a range. */
+/** The approximate maximum number of candles that are shown for a part of a range. */
 const MOST_CANDLES = 500;
 
 /** The most pages of candles that are requested. */
@@ -33,13 +33,13 @@ export const partSource = (market, item, { from, to }, now) => {
 
 const candleRow = (market, candle, step, now) => {
   const start = Date.parse(candle.opened_at);
-  // The closing price belongs to the end, so the line has no step where the interval changes.
+  // The closing price belongs to the end of the interval, so the line has no step where the interval changes.
   return { ...market.values(candle), time: Math.min(start + step, Math.max(now, start)), start, step, source: candle };
 };
 
 const pointRow = (market, point, step) => {
   const time = Date.parse(point.recorded_at);
-  // A point has only the closing prices.
+  // The prices of a point count as closing prices.
   const source = { ...point, sell_close: point.sell_price, buy_close: point.buy_price };
   return { ...market.values(source), time, start: time, step, source };
 };
@@ -101,7 +101,7 @@ export const collect = async ({ market, item, source, from, to, data, now, load 
       return { rows, failure };
     }
   }
-  // Sales of a day are not a bar beside the sales of hours.
+  // Bars are not extended by coarser candles: the sales of a day must not stand beside the sales of hours.
   const sources = market.hasBars ? [] : olderSources(market, item, source.step, from, begin);
   const results = await Promise.allSettled(sources.map(({ path }) => load(path)));
   const layers = results.map(({ value }, index) => (value ? rowsOf(market, value, sources[index].step, now) : []));

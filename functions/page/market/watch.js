@@ -17,7 +17,10 @@ import { MOST_WATCHED, Star, isItem, setTarget, useWatched, watch } from "./watc
 const listed = (items, isAuctions) => items.filter(({ market }) => (market === "auctions") === isAuctions).map(({ id }) => id);
 const joined = (ids) => ids.map(encodeURIComponent).join(",");
 
-/** Returns a request for each market with the prices of these items, `null` for a market without items. Without a key, it is the file of all items. */
+/**
+ * Returns the path of a request for each market with the prices of these items, or `null` for a market without items. Without a key, it is
+ * the path of all prices, which a public file has.
+ */
 const pathsOf = (items, key) => {
   const [products, auctions] = [listed(items, false), listed(items, true)];
   return [
