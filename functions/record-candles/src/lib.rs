@@ -104,7 +104,7 @@ impl Recorder for RecordCandles {
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome)> {
         let now = invocation.now().into();
-        // A failed read counts as not behind: whatever is wrong, the build of the series below reports it.
+        // If a read fails, the series counts as not behind. The build of the series below then probably fails too, and reports the cause.
         let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
         let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
         // The series that is further behind is built first, because its minutes expire first. It gets at most four fifths of the run, and
