@@ -21,7 +21,7 @@ pub enum Error {
     LabelTaken { account: AccountName, label: Label, id: KeyId },
     #[error("the key {0} is pending or revoked, and cannot be replaced")]
     NotIssued(KeyId),
-    #[error("another process revoked the key {0} before it was complete")]
+    #[error("another process revoked or removed the key {0} before it was issued")]
     Overtaken(KeyId),
     #[error("another process keeps changing the account {0}")]
     Contended(AccountName),

@@ -24,13 +24,13 @@ pub(crate) struct AveragePrices<'a> {
     count: usize,
     /// The items that were listed or sold: with `ids` in the order of the request, otherwise sorted by id.
     items: Vec<ItemAverages<'a>>,
-    /// Only with `ids`: the ids in the request that were neither listed nor sold, in their order.
+    /// Only with `ids`: the requested ids that were neither listed nor sold, in the order of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<String>")]
     unknown: Option<Vec<&'a str>>,
 }
 
-/// The average prices of an item in the window, in coins, exact to 0.01. All prices are for one item, also of sold stacks.
+/// The average prices of an item in the window, in coins, exact to 0.01. All prices are per item, even if stacks were sold.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsItemAverages")]
 struct ItemAverages<'a> {

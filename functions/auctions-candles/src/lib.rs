@@ -26,12 +26,12 @@ struct CandlePage<'a> {
     count: usize,
     /// The candles, oldest first. Intervals in which the item was neither listed nor sold have no candle.
     candles: Vec<PageEntry>,
-    /// The `before` of the next page, which is older; null if there are no older candles. A page can be short or empty before the last one.
+    /// The `before` of the next page, which is older; null if there are no older candles. Even a short or empty page can have a next page.
     next_before: Option<UnixSeconds>,
 }
 
-/// The prices of an item during one interval, in coins, exact to 0.01. All prices are for one item, also of stacks. `lowest_` prices are
-/// null if the item was not listed, and `sale_` prices if it was not sold.
+/// The prices of an item during one interval, in coins, exact to 0.01. All prices are per item, even for stacks. `lowest_` prices are null
+/// if the item was not listed, and `sale_` prices if it was not sold.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsCandle")]
 struct PageEntry {
@@ -40,7 +40,8 @@ struct PageEntry {
     /// The prices.
     #[serde(flatten)]
     fields: CandleFields,
-    /// Whether the candle is complete. If not, the day has not ended or its candle is not built yet, and the candle consists of hours.
+    /// Whether the candle is complete. If not, the day has not ended or its candle is not built yet, and this candle is computed from
+    /// hours.
     complete: bool,
 }
 

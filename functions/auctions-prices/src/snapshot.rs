@@ -22,13 +22,13 @@ pub(crate) struct LowestPrices<'a> {
     count: usize,
     /// The listed items: with `ids` in the order of the request, otherwise sorted by id.
     items: Vec<ItemPrices<'a>>,
-    /// Only with `ids`: the ids in the request that are not listed, in their order.
+    /// Only with `ids`: the requested ids that are not listed, in the order of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<String>")]
     unknown: Option<Vec<&'a str>>,
 }
 
-/// The prices of an item in its running buy-it-now auctions. All prices are for one item, also of stacks.
+/// The prices of an item in its running buy-it-now auctions. All prices are per item, even for stacks.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsItemPrices")]
 struct ItemPrices<'a> {

@@ -34,7 +34,7 @@ struct SalesPage<'a> {
     count: usize,
     /// The sales, newest first. Sales in the same millisecond are always on one page, so a page can have more than `limit`.
     sales: Vec<ItemSale>,
-    /// The `before` of the next page, which is older; null if there are no older sales. A page can be short or empty before the last one.
+    /// The `before` of the next page, which is older; null if there are no older sales. Even a short or empty page can have a next page.
     next_before: Option<UnixMilliseconds>,
 }
 

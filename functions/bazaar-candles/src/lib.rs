@@ -25,7 +25,7 @@ struct CandlePage<'a> {
     count: usize,
     /// The candles, oldest first. Intervals in which the product was not recorded have no candle.
     candles: Vec<PageEntry>,
-    /// The `before` of the next page, which is older; null if there are no older candles. A page can be short or empty before the last one.
+    /// The `before` of the next page, which is older; null if there are no older candles. Even a short or empty page can have a next page.
     next_before: Option<UnixSeconds>,
 }
 
@@ -38,7 +38,8 @@ struct PageEntry {
     /// The prices.
     #[serde(flatten)]
     fields: CandleFields,
-    /// Whether the candle is complete. If not, the interval has not ended or its candle is not built yet, and minutes may be added.
+    /// Whether the candle is complete. If not, the interval has not ended or its candle is not built yet, and further minutes may change
+    /// the values.
     complete: bool,
 }
 

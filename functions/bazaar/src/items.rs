@@ -18,7 +18,7 @@ pub(crate) struct Selection<'a> {
     count: usize,
     /// The products, in the order of their ids in the request.
     items: Vec<ProcessedItem<'a>>,
-    /// The ids in the request that no product has, in their order.
+    /// The requested ids that no product has, in the order of the request.
     unknown: Vec<&'a str>,
 }
 

@@ -30,7 +30,7 @@ struct BazaarProduct {
     quick_status: Option<BazaarQuickStatus>,
 }
 
-/// Orders or offers at one price. It may have more fields.
+/// Orders or offers at one price. The object may have more fields.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", extend("additionalProperties" = true))]
 struct BazaarOrders {
@@ -42,7 +42,7 @@ struct BazaarOrders {
     orders: i64,
 }
 
-/// Prices in coins, not rounded; volumes in items. It may have more fields.
+/// Prices in coins, not rounded; volumes in items. The object may have more fields.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", extend("additionalProperties" = true))]
 struct BazaarQuickStatus {

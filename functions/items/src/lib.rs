@@ -34,7 +34,7 @@ struct CatalogueItem<'a> {
     id: StringText<'a>,
     /// The display name. It is not unique and may contain `§` colour codes.
     name: StringText<'a>,
-    /// The block or item that it looks like.
+    /// The block or item of Minecraft that the item looks like.
     material: StringText<'a>,
     /// The rarity; `COMMON` if the provider gives none.
     #[schemars(with = "String")]

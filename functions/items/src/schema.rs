@@ -13,7 +13,7 @@ pub(crate) struct WholeItems {
     items: Vec<WholeItem>,
 }
 
-/// An item as the provider gives it. It may have more fields. Most items lack most fields.
+/// An item as the provider gives it. It may have more fields. Most items have only a few of these fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct WholeItem {
@@ -21,7 +21,7 @@ struct WholeItem {
     id: String,
     /// The display name. It is not unique and may contain `§` colour codes.
     name: String,
-    /// The block or item that it looks like.
+    /// The block or item of Minecraft that the item looks like.
     material: String,
     /// The rarity.
     #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
@@ -32,16 +32,16 @@ struct WholeItem {
     /// The kind of item, such as `SWORD`.
     #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
     category: Option<String>,
-    /// Who may own it: `SOLO` or `COOP`.
+    /// Who may own the item: `SOLO` or `COOP`.
     #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
     soulbound: Option<String>,
-    /// The stats that it gives, by name.
+    /// The stats that the item gives, by name.
     #[schemars(skip_serializing_if = "Option::is_none", with = "BTreeMap<String, f64>")]
     stats: Option<BTreeMap<String, f64>>,
-    /// The requirements for using it.
+    /// The requirements for using the item.
     #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<ObjectText<'static>>")]
     requirements: Option<()>,
-    /// How the museum displays it.
+    /// How the museum displays the item.
     #[schemars(skip_serializing_if = "Option::is_none", with = "ObjectText<'static>")]
     museum_data: Option<()>,
 }

@@ -36,7 +36,7 @@ struct Candidate {
 struct PromisedPerk {
     /// The display name.
     name: String,
-    /// Its effect, with the game's `§` colour codes.
+    /// The effect of the perk, with the game's `§` colour codes.
     description: String,
     /// Whether the perk also applies if the candidate only becomes minister. Absent in old elections, which had no
     /// ministers.

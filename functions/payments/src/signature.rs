@@ -18,9 +18,9 @@ pub(crate) enum Refusal {
         "The header Stripe-Signature must have a time and a signature, such as t=1777388600,v1=5257a869."
     )]
     Malformed,
-    #[error("The signature must be at most five minutes old.")]
+    #[error("The time of the signature must be within five minutes of the request.")]
     Late,
-    #[error("The signature must be made of this body with the webhook's secret.")]
+    #[error("The signature does not match this body and the webhook's secret.")]
     Wrong,
 }
 

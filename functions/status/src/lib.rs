@@ -64,12 +64,12 @@ struct FeedStatus {
     is_healthy: bool,
     /// The time of the oldest kept record. `null` without a record.
     recorded_since: Option<UnixSeconds>,
-    /// The latest gap in the records that later runs have not filled. `null` without a gap.
+    /// The latest gap in the records, not counting gaps that later runs have filled. `null` without a gap.
     last_gap: Option<Gap>,
     /// How many of the 60 minutes before `checked_at` were recorded. `null` for `candles` and `mayor`, and if nothing was recorded.
     minutes_last_hour: Option<usize>,
-    /// When the provider's data last changed, by its clock: prices and volumes, the mayor and the votes, or the auctions last updated. `null`
-    /// for `candles` and `fire-sales`, which have no such time, and if it is not known yet.
+    /// When the provider's data last changed, by the provider's clock. The data are the prices and volumes, the mayor and the votes, or the
+    /// last updated auctions. `null` for `candles` and `fire-sales`, which have no such time, and if it is not known yet.
     data_changed_at: Option<UnixSeconds>,
 }
 
