@@ -13,18 +13,18 @@ use crate::view::{AccountView, KeyView, reason};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InGateway {
-    /// It is in the usage plan of the account's tier.
+    /// The key is in the usage plan of the account's tier.
     Good,
-    /// It is in the usage plan of another tier.
+    /// The key is in the usage plan of another tier.
     OtherPlan,
-    /// It is in no usage plan of the stack.
+    /// The key is in no usage plan of the stack.
     NoPlan,
     Disabled,
     Missing,
 }
 
 impl InGateway {
-    /// The problem, and whether API Gateway accepts the key despite it.
+    /// Returns the problem, if there is one, and whether API Gateway accepts the key nevertheless.
     #[must_use]
     pub const fn problem(self) -> Option<(&'static str, bool)> {
         match self {

@@ -1,6 +1,6 @@
-//! The API keys of API Gateway. For each of our keys, API Gateway has a separate key in the usage plan of the account's
-//! tier. The value of that key is our KEY-ID: the authorizer returns it, and API Gateway counts requests under it. The value
-//! is not secret, because the service does not accept it as a key.
+//! The API keys of API Gateway. For each of our keys, API Gateway has a separate key in the usage plan of the account's tier. The value of
+//! the API Gateway key is our KEY-ID, which the authorizer returns and under which API Gateway counts requests. A KEY-ID is not secret,
+//! because the service does not accept it as a key.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ impl Gateway {
             .enabled(true);
         match send(SERVICE, "CreateApiKey", request.send()).await {
             Ok(created) => created_key(created.id, created.enabled),
-            // An earlier attempt may have created it, but its response was lost.
+            // An earlier attempt may have created the key, but its response was lost.
             Err(error) if error.is("ConflictException") => self.find(&key.id()).await?.ok_or(error),
             Err(error) => Err(error),
         }
@@ -131,7 +131,7 @@ impl Gateway {
             self.client.create_usage_plan_key().usage_plan_id(wanted).key_id(&key.id).key_type(KEY_TYPE);
         match send(SERVICE, "CreateUsagePlanKey", request.send()).await {
             Ok(_) => Ok(true),
-            // An earlier attempt may have added it. Otherwise the key is in a plan of this stage that our stack does not manage.
+            // An earlier attempt may have added the key. Otherwise the key is in a plan of this stage that our stack does not manage.
             Err(error) if error.is("ConflictException") => {
                 let is_added = self.plans_of(key).await?.iter().any(|plan| plan == wanted);
                 if is_added { Ok(true) } else { Err(error) }

@@ -5,9 +5,9 @@
 //! 3. Mark the row as issued.
 //! 4. Return the key.
 //!
-//! If the command is interrupted before step 3, the next `issue_key` with the same label removes the pending key and issues a new one.
-//! If it is interrupted after step 3, the key exists but the caller has not received it. The next `issue_key` with the same request id
-//! revokes it and issues a new one; without a request id, it fails because the label is taken.
+//! If the command is interrupted before step 3, the next `issue_key` with the same label removes the pending key and issues a new one. If
+//! it is interrupted after step 3, the key exists but the caller has not received it. The next `issue_key` with the same request id revokes
+//! that key and issues a new one; without a request id, `issue_key` fails because the label is taken.
 //!
 //! `replace_key` issues the new key first. Only then does it revoke the old key, or let it expire.
 
@@ -198,7 +198,7 @@ async fn issued_key(
                     notes.push(Note::IncompleteKeyRemoved { key_id: id });
                     continue;
                 }
-                // Another process has just issued, revoked or removed it.
+                // Another process has just issued, revoked or removed the key.
                 let current = tables::access::key(access.table(), &id).await?;
                 issued = current.filter(|current| current.state == KeyState::Issued).or(issued);
             }

@@ -1,5 +1,5 @@
-//! `revoke_key`. It changes the table first, because the authorizer decides by the table and API Gateway only counts requests. If the
-//! command is interrupted, a repetition completes it.
+//! `revoke_key`. The command changes the table first, because the authorizer decides by the table, and API Gateway only counts requests. If
+//! the command is interrupted, a repeated command completes the change.
 
 use common::auth::KeyId;
 

@@ -1,6 +1,6 @@
-//! `export_rows`, `import_row` and `add_to_gateway`: accounts and keys as rows of a file. An import removes nothing. It leaves an
-//! existing account unchanged, and moves the state of a key only forward, from pending to issued to revoked. The row of a key has the
-//! key's SHA-256, from which the key cannot be computed.
+//! `export_rows`, `import_row` and `add_to_gateway`: accounts and keys as rows of a file. An import removes nothing, leaves an existing
+//! account unchanged, and moves the state of a key only forward, from pending to issued to revoked. The row of a key has the key's SHA-256,
+//! from which the key cannot be computed.
 
 use common::auth::{
     Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,

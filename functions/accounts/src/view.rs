@@ -16,7 +16,7 @@ pub struct AccountView {
     /// The last second that is paid.
     pub paid_until: UnixSeconds,
     pub allowed: bool,
-    /// Why its requests are rejected; `None` if they are allowed.
+    /// Why the account's requests are rejected; `None` if requests are allowed.
     pub reason: Option<String>,
 }
 
@@ -128,7 +128,7 @@ pub(crate) const fn split(state: KeyState) -> (State, Option<UnixSeconds>) {
 /// The result of issuing a key. Not `Debug`: it holds the key.
 #[derive(Serialize, Deserialize)]
 pub struct IssuedKey {
-    /// The key itself. `None` if an earlier command issued the key, and this one only added it to API Gateway.
+    /// The key itself. `None` if an earlier command issued the key, and this command only added the key to API Gateway.
     pub key: Option<String>,
     #[serde(flatten)]
     pub view: KeyView,
@@ -144,7 +144,7 @@ pub enum Note {
     IncompleteKeyRemoved { key_id: KeyId },
     /// The command moved a key to the usage plan of this tier.
     KeyMoved { key_id: KeyId, tier: Tier },
-    /// API Gateway does not have an issued key. `issue_key` with its label adds it.
+    /// API Gateway does not have an issued key. `issue_key` with the label of the key adds it.
     KeyNotInGateway { key_id: KeyId, label: Label },
     /// The command deleted the key from API Gateway.
     KeyDeletedFromGateway,

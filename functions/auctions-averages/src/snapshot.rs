@@ -43,7 +43,7 @@ struct ItemAverages<'a> {
     sale: Option<f64>,
     /// The median price of the sales; null without a sale. Unlike `sale`, it hardly changes with a few sales of improved copies.
     sale_median: Option<f64>,
-    /// The number of sales, buy-it-now and by bids.
+    /// The number of sales, both buy-it-now and by bids.
     sales: u32,
     /// The number of items that were sold.
     sold: u64,
@@ -95,7 +95,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the snapshot of the window at the time `now`. If no hour has ever been recorded, it is empty.
+    /// Returns the snapshot of the window at the time `now`. If no hour has ever been recorded, the snapshot is empty.
     ///
     /// # Errors
     /// If the averages cannot be written as JSON.

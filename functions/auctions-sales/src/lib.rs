@@ -49,7 +49,7 @@ struct ItemSale {
     /// The number of items.
     #[schemars(with = "u32")]
     amount: NonZeroU32,
-    /// Whether it was a buy-it-now auction. Otherwise the highest bid won.
+    /// Whether the auction was buy-it-now. Otherwise the highest bid won.
     bin: bool,
     /// Whether the item is clean: it has no enchantments, reforge, stars, gems, skin or other upgrades. The level of a pet does not matter.
     clean: bool,

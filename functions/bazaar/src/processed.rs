@@ -1,4 +1,4 @@
-//! A product with its spread, the difference between the provider's average prices.
+//! A product and its spread, which is the difference between the provider's average prices.
 
 use common::upstream::bazaar::spread::{spread, spread_percent};
 use common::upstream::bazaar::{Product, QuickStatus};

@@ -1,10 +1,11 @@
 //! Makes scripts and style sheets smaller without changing their effect.
 
-/// Returns the script or style sheet without indentation, empty lines and comments that begin a line. They are a quarter of its size.
+/// Returns the script or style sheet without indentation, empty lines and comments that begin a line. These are about a quarter of its
+/// size.
 ///
 /// # Errors
-/// - If code follows the end of a comment on the same line: it would be left out with the comment.
-/// - If a line of text in a template begins like a comment: it would be removed.
+/// - If code follows the end of a comment on the same line: the code would be left out with the comment.
+/// - If a line of text in a template begins like a comment: the line would be left out.
 /// - If a template or a brace does not end: the bounds of templates are then unknown.
 pub(crate) fn compact(code: &str) -> Result<String, String> {
     let mut is_in_comment = false;

@@ -1,4 +1,4 @@
-//! The API reference as HTML, generated from the OpenAPI document. It is in the page itself, so that a reader without JavaScript, or
+//! The API reference as HTML, generated from the OpenAPI document. The HTML is in the page itself, so that a reader without JavaScript, or
 //! with a slow connection, does not wait for Scalar.
 
 use std::fmt::Write;

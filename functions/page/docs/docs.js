@@ -55,7 +55,7 @@ const keepKeyOf = ({ request, response }) => {
 
 const KEY_FIELD = "input.scalar-password-input";
 
-/** Keeps a key for this tab while it is typed, because Scalar reports only requests, and forgets it when the field is emptied. */
+/** Keeps the key for this tab while a reader types it, because Scalar reports only requests. Forgets the key when the field is emptied. */
 const keepTypedKey = ({ target }) => {
   if (!target.matches(KEY_FIELD)) return;
   const key = asKey(target.value);

@@ -1,4 +1,4 @@
-// The address of a view. It has the whole state of the page, so a reload or a shared link loses nothing.
+// The address of a view. The address has the whole state of the page, so a reload or a shared link loses nothing.
 import { html, useEffect, useState } from "./htm-preact.js";
 
 const listeners = new Set();

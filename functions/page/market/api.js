@@ -11,7 +11,7 @@ const TIMEOUT = 15_000;
 /** The shortest time between two requests of a resource, in milliseconds: a response from a cache can already have expired. */
 const SHORTEST_WAIT = 5_000;
 
-/** The wait after a failure without `Retry-After`, in milliseconds. It doubles with each failure in a row. */
+/** The wait after a failure without `Retry-After`, in milliseconds. The wait doubles with each failure in a row. */
 const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 120_000;
 

@@ -10,7 +10,7 @@ import { focusSearch } from "./search.js";
 import { useTitle } from "./title.js";
 import { Star } from "./watched.js";
 
-/** The tabs. They keep the range if both charts have it. */
+/** The tabs. Changing the tab keeps the range if both charts have it. */
 const Tabs = ({ product, auction, market, range }) => {
   const tab = (label, name, view) => html`<${Link} view=${{ ...view, range }} aria-current=${name === market ? "page" : undefined}>${label}</${Link}>`;
   return html`<nav class="tabs" aria-label="Markets">

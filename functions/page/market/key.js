@@ -33,7 +33,7 @@ const stored = () => attempt(ofTab) ?? asKey(attempt(() => localStorage.getItem(
 
 let memory = stored();
 
-/** Reaches only the other tabs of this service. */
+/** The channel to the other tabs of this service. */
 const tabs = globalThis.BroadcastChannel ? new BroadcastChannel(NAME) : null;
 
 /** Returns the key, or `null`. */

@@ -2,7 +2,7 @@
 //!
 //! A complete reading reads every page of the provider. An auction is dropped when it ends or is sold, when a complete reading of a single
 //! refresh does not show it, or when two complete readings in a row do not show it. One reading is not enough if its pages are of several
-//! refreshes: a row can move from an unread page to a page that was already read. A sold auction never comes back, even if an old page
+//! refreshes: a row can move from an unread page to a page that was already read. A sold auction is never added again, even if an old page
 //! still shows it.
 
 use std::collections::{HashMap, HashSet};

@@ -29,7 +29,7 @@ pub(crate) struct Pages {
 
 pub(crate) struct Page {
     refresh: UnixMilliseconds,
-    /// When its last row was updated; `None` for a page without usable rows.
+    /// When the last usable row was updated; `None` if there is none.
     oldest: Option<UnixMilliseconds>,
     auctions: HashSet<AuctionId, RandomState>,
     /// The number of rows, including invalid ones.

@@ -200,8 +200,8 @@ fn introduction() -> String {
          **Caching.** The responses of each `/v1` route are cached for its TTL (time to live). `meta.cached: false` guarantees that the data \
          was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` is \
          when it stops being fresh. While the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
-         **Public files.** If the operator has switched them on, the same prices are files without a key, at an address that the operator \
-         names: {PUBLIC_FILES}.\n\n\
+         **Public files.** If the operator has enabled them, files with the same prices are at an address that the operator names, and \
+         require no key: {PUBLIC_FILES}.\n\n\
          `/lowestbin.json` and `/auction_averages_lbin/` map each id to the coins for one item. `/auction_averages/3day.json` maps each id to \
          `price`, the coins for the average stack, `count`, the size of that stack, and `sales` per day; also to `clean_price` and \
          `clean_sales` if both clean and other copies were sold. `/prices.json` has `updated_at` for each market and `prices`, a list of \

@@ -80,8 +80,8 @@ fn pet(item: Attributes<'_>, name: Option<Value<'_>>) -> Result<(String, Option<
     Ok((id, also))
 }
 
-/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from the experience: the steps
-/// depend on the kind of pet and on a boost of its tier, and new kinds have new steps.
+/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from the experience: the steps depend
+/// on the kind of the pet and on a tier boost, and new kinds of pets have new steps.
 fn level(name: &[u8]) -> Option<u32> {
     let name = String::from_utf8_lossy(name);
     name.split_once("[Lvl ")?.1.split_once(']')?.0.parse().ok()
@@ -100,7 +100,7 @@ fn potion(item: Attributes<'_>) -> Result<Option<String>, Reason> {
     Ok(Some(kind.map_or_else(|| "WATER_BOTTLE".to_owned(), |kind| format!("POTION_{kind}"))))
 }
 
-/// The attributes of an item. Reading one fails if it has another type than expected.
+/// The attributes of an item. Reading an attribute fails if the attribute has another type than expected.
 #[derive(Clone, Copy)]
 struct Attributes<'a>(Value<'a>);
 

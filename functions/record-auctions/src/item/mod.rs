@@ -19,9 +19,9 @@ pub use self::reason::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Its id: the internal name that mods use.
+    /// The id: the internal name that mods use.
     pub id: AuctionItemId,
-    /// A second id under which it also counts, such as `SHEEP;4+100` for a pet of level 100.
+    /// A second id under which the item also counts, such as `SHEEP;4+100` for a pet of level 100.
     pub also: Option<AuctionItemId>,
     /// The number of pieces in the stack. The price of an auction is for all of them.
     pub count: NonZeroU32,

@@ -21,7 +21,7 @@ pub enum Reason {
     /// The attributes that the id depends on are missing or invalid.
     #[error("its attributes do not decide which item it is")]
     Undecided,
-    /// It is a book without exactly one enchantment. Such books have no id.
+    /// The item is a book without exactly one enchantment, which has no id.
     #[error("it is a book without exactly one enchantment")]
     Book,
     /// The id is too long or contains a character that ids cannot have.
