@@ -29,7 +29,7 @@ pub(crate) struct Pages {
 
 pub(crate) struct Page {
     refresh: UnixMilliseconds,
-    /// When the last usable row was updated; `None` if there is none.
+    /// When the last usable row was updated; `None` without a usable row.
     oldest: Option<UnixMilliseconds>,
     auctions: HashSet<AuctionId, RandomState>,
     /// The number of rows, including invalid ones.
@@ -104,7 +104,7 @@ impl Pages {
         total
     }
 
-    /// Returns a time before which all updates of auctions were read. Updates after `since` are on the pages up to the first one that has a
+    /// Returns a time before which all updates of auctions were read. Updates after `since` are on the pages up to the first page with a
     /// row from before `since`, or else on all `total` pages. The time is the earliest refresh of these pages; `None` if one of them was
     /// not read.
     pub(crate) fn read_since(&self, since: Option<UnixMilliseconds>, total: u32) -> Option<UnixMilliseconds> {

@@ -295,7 +295,7 @@ fn fine(_: Request) -> Weather {
 }
 
 /// Counts the errors of a recorded minute: items whose lowest auction was sold more than two minutes ago, and items whose price is missing
-/// or higher than that of an auction that has run for more than two minutes.
+/// or higher than the price of an auction that has run for more than two minutes.
 fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize; 2] {
     let position =
         |auction: &auctions::AuctionId| usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
