@@ -18,13 +18,13 @@ import processes
 from processes import TARGET, Failure, Process, free_port
 from services import request
 
-# A run leaves only its logs here.
+# A run leaves only its logs in this folder.
 FOLDER = TARGET / "emulator"
 processes.LOGS = FOLDER / "logs"
 
-# Not the default region of any tool, so a missing setting makes a step fail.
+# No tool has this region as its default, so a step fails if a setting is missing.
 REGION = "eu-central-1"
-# Another region, without the type AWS::Budgets::Budget.
+# A second region, in which CloudFormation lacks the type AWS::Budgets::Budget.
 OTHER_REGION = "eu-central-2"
 SAM = TARGET / "sam" / "venv" / "bin" / "sam"
 ADMIN = TARGET / "debug" / "admin"
@@ -68,7 +68,7 @@ class Cloud:
         self.session = boto3.Session("test", "test", region_name=REGION)
 
     def in_region(self, region):
-        """The same account in another region, with a bucket for its deployments."""
+        """Returns the same account in another region, where it creates a bucket for deployments."""
         other = copy.copy(self)
         other.environment = self.environment | {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
         other.session = boto3.Session("test", "test", region_name=region)
@@ -77,7 +77,7 @@ class Cloud:
         return other
 
     def create_bucket(self):
-        """Creates the bucket for deployments. Lambda accepts only code in the same region."""
+        """Creates the bucket for deployments. Lambda accepts only code from a bucket in its own region."""
         place = {"LocationConstraint": self.session.region_name}
         self.client("s3").create_bucket(Bucket=self.bucket, CreateBucketConfiguration=place)
 
@@ -135,7 +135,7 @@ class Cloud:
 
 @contextlib.contextmanager
 def provider():
-    """Starts a simulated game with a fire sale to record, and yields its URL. Not every seed has a sale at every time."""
+    """Starts a simulated game with a fire sale to record, and yields its URL. Tries several seeds, because a game may have no sale now."""
     for seed in range(1, 100):
         port = free_port()
         url = f"http://127.0.0.1:{port}"
@@ -149,7 +149,7 @@ def provider():
 
 @contextlib.contextmanager
 def cloud():
-    """Starts an emulated account, which ends with the block."""
+    """Starts an emulated account, and yields it. The emulator ends with the `with` block."""
     shutil.rmtree(processes.LOGS, ignore_errors=True)
     folder = FOLDER / "run"
     shutil.rmtree(folder, ignore_errors=True)

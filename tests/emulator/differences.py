@@ -53,7 +53,7 @@ def deletes_with_sam(account):
 
 DIFFERENCES = [
     Difference("the access log", "tests/tools/sam/template asserts its format", has_access_log),
-    Difference("refusing raw characters", "AWS's front end does this before the API sees the request", refuses_raw_characters),
+    Difference("refusing raw characters", "AWS's front end refuses them before the API sees the request", refuses_raw_characters),
     Difference("saved queries", "tests/tools/sam/template validates them", has_saved_queries),
     Difference("alarms on metric math", "tests/tools/sam/template asserts their metrics", has_metric_math),
     Difference(

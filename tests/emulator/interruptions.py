@@ -21,7 +21,7 @@ LABEL = "bot"
 
 
 class Interruptions:
-    """Runs an operator's commands. Their function reaches the emulator through a proxy, which makes one write fail."""
+    """Runs an operator's commands. The accounts function reaches the emulator through a proxy, which makes one write fail."""
 
     def __init__(self, account):
         self.account, self.outputs = account, account.outputs()
@@ -87,7 +87,7 @@ class Interruptions:
 
     @contextlib.contextmanager
     def function_behind_proxy(self):
-        """Within the block, the function reaches its table and API Gateway through the proxy."""
+        """Within the `with` block, the function reaches its table and API Gateway through the proxy."""
         functions, name = self.account.client("lambda"), self.outputs["AccountsFunction"]
         variables = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
         url = f"http://127.0.0.1:{self.server.server_port}"
@@ -157,7 +157,7 @@ class Interruptions:
         for key in self.keys(name):
             self.gateway.delete_api_key(apiKey=key["id"])
 
-    # Each command returns its arguments, its standard input, and the expected tier and number of keys.
+    # Each method below prepares a command, and returns its arguments, its standard input, and the expected tier and number of keys.
 
     def issue(self, name):
         return ["key", "issue", name, "--label", LABEL], None, "starter", 1

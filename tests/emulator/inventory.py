@@ -1,6 +1,7 @@
 """Lists the resources of an account, to find the remains of a deleted stack."""
 
-# Service, operation, name of the list in the response, and field with a resource's name. None if the list has the names themselves.
+# By kind of resource: service, operation, name of the list in the response, and the entry's field with the resource's name.
+# The field is None if the entries are the names.
 LISTS = {
     "table": ("dynamodb", "list_tables", "TableNames", None),
     "function": ("lambda", "list_functions", "Functions", "FunctionName"),

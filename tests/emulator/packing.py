@@ -1,6 +1,6 @@
-"""Writes what `sam build` would write, from the development builds in `target/debug`. A release build of all functions takes minutes.
+"""Writes what `sam build` would write, from the development builds in `target/debug`. A release build would take minutes.
 
-Each function is already an archive, because SAM would compress every function's folder again for each deployment.
+Writes each function as an archive, because SAM would compress a folder again for each deployment.
 """
 
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs MiniStack with the parts of AWS that this project's template uses and MiniStack lacks.
 
-Every patch replaces a private function of MiniStack, so it fits exactly one version. Its comment says how AWS and MiniStack
-differ. The remaining differences are in `differences.py`.
+Every patch replaces a private function of MiniStack, so it fits exactly one version. The comment above a patch says how AWS and
+MiniStack differ. The remaining differences are in `differences.py`.
 
     GATEWAY_PORT=4566 BIND_HOST=127.0.0.1 python patched_ministack.py
 """
@@ -132,7 +132,7 @@ def execute_with_raw_path(original, api, stage, method, path, *rest):
 
 
 # With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads only the
-# header. The name of the key passes through MiniStack's cache of authorizations as a part of their context.
+# header. The patches store the key in the context of the authorization, because MiniStack caches the context.
 KEY_IN_CONTEXT = "usageIdentifierKey of the authorizer"
 api_key_of_request = contextvars.ContextVar("api_key_of_request", default=None)
 
@@ -205,7 +205,7 @@ def throttle(original, properties):
     return {name: float(limit) if name == "rateLimit" else int(limit) for name, limit in original(properties).items()}
 
 
-# Converts quotas and the limits of methods in the same way. MiniStack also does not translate the names of these limits.
+# Also converts quotas and the limits of methods to numbers. MiniStack does not translate the names of the limits of methods either.
 @replaces(formation, "_apigw_usage_plan_body")
 def usage_plan(original, properties):
     plan = original(properties)
@@ -289,14 +289,16 @@ formation._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {
 }
 
 
-# AWS generates unique names. MiniStack generates the same names in every region, although roles and buckets belong to all regions.
+# AWS generates unique names. MiniStack generates the same names in every region, but the names of roles and buckets must differ
+# between regions.
 @replaces(formation, "_physical_name")
 def physical_name(original, stack, *rest, **named):
     region = formation.get_region()
     return original(stack if region == REGION else f"{stack}-{region}", *rest, **named)
 
 
-# On AWS, some regions have no budgets, and their names are unique in an account. MiniStack refuses a template with a budget.
+# On AWS, CloudFormation lacks budgets in some regions, and a budget's name is unique in the account. MiniStack
+# refuses a template with a budget.
 budgets = set()
 
 
@@ -316,7 +318,7 @@ formation._RESOURCE_HANDLERS["AWS::Budgets::Budget"] = {
 }
 
 
-# On AWS, the names of dashboards are also unique in an account; in MiniStack, in a region.
+# On AWS, the names of dashboards are also unique in an account; in MiniStack, only in a region.
 @handles("AWS::CloudWatch::Dashboard", "create", "_cw_dashboard_create")
 def create_dashboard(original, logical_id, properties, stack):
     name = properties["DashboardName"]
@@ -328,7 +330,7 @@ def create_dashboard(original, logical_id, properties, stack):
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------
 
 
-# AWS's scheduler replaces this placeholder in the input of a target; MiniStack does not.
+# AWS's scheduler replaces `<aws.scheduler.scheduled-time>` in the input of a target; MiniStack does not.
 @replaces(eventbridge, "_invoke_target")
 def invoke_target(original, target, event, *rest, **named):
     if event.get("Source") == "aws.scheduler" and "Input" in target:
@@ -355,6 +357,6 @@ def alarm(original, name, properties):
 
 
 if __name__ == "__main__":
-    # MiniStack would read the options of this program, which has none.
+    # Removes the arguments of this program, which MiniStack would parse.
     sys.argv = sys.argv[:1]
     server.main()

@@ -1,4 +1,4 @@
-"""An operator with only the documented rights, and functions whose policies are taken away temporarily."""
+"""An operator with only the documented rights, and functions whose policies are removed temporarily."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from processes import REPOSITORY, Failure
 
 
 def operator(account):
-    """Creates a user with the rights in infra/admin/README.md, Permissions, and returns the environment with the credentials."""
+    """Creates a user with the rights in infra/admin/README.md, Permissions, and returns the variables with its credentials."""
     iam = account.client("iam")
     outputs = account.outputs()
     history = account.table_arn(outputs["HistoryTable"])
@@ -46,7 +46,7 @@ def functions_with_tables(account):
 
 @contextlib.contextmanager
 def without_policies(account, function):
-    """Within the block, the function's role has no inline policies, and its instances are new, without caches."""
+    """Within the `with` block, the function's role has no inline policies, and its instances are new, without caches."""
     iam = account.client("iam")
     role = function["Role"].rsplit("/", 1)[1]
     names = iam.list_role_policies(RoleName=role)["PolicyNames"]
@@ -65,7 +65,7 @@ def without_policies(account, function):
 
 
 def replace_instances(account, function):
-    """Sets the timeout to its present value: any update of the configuration starts new instances."""
+    """Sets the timeout to its current value: any update of the configuration starts new instances."""
     account.client("lambda").update_function_configuration(
         FunctionName=function["FunctionName"], Timeout=function["Timeout"]
     )

@@ -41,7 +41,7 @@ SECOND = {
 
 @contextlib.contextmanager
 def step(sentence):
-    """Prints the sentence, and how long the block takes."""
+    """Prints the sentence, and how long the `with` block takes."""
     began = time.monotonic()
     outcome = "FAILED"
     try:
@@ -78,7 +78,7 @@ class Rehearsal:
             self.create_in_other_region()
         with step("issues keys with cargo admin, which needs only the documented rights"):
             self.issue_keys()
-        with step("completes commands with interrupted writes of keys, or repeats them"):
+        with step("completes commands whose writes are interrupted, if necessary by repeating them"):
             Interruptions(self.account).run()
         with step("explains and corrects the state of a key in API Gateway"):
             self.correct_keys()
@@ -108,7 +108,7 @@ class Rehearsal:
             self.check("--throttle")
         with step("enforces limits below one request per second"):
             self.exhaust_page()
-        with step("uses restored tables, and then its own again"):
+        with step("uses restored tables, and then the stack's own tables again"):
             self.use_restored_tables()
         with step("confirms the listed differences from AWS"):
             self.compare_differences()
@@ -258,7 +258,7 @@ class Rehearsal:
         print(f"        {report['passed']} passed, {report['failed']} failed as listed; {report['requests']} requests")
 
     def wait_for_records(self):
-        """Waits until each recorder that fetches has written its kind of row, and heartbeats exist. Candles follow later."""
+        """Waits until each recorder that fetches has written its kind of row, and heartbeats exist. `build_candles` checks candles."""
         table = self.account.outputs()["HistoryTable"]
         kinds = {"auctions", "bazaar", "feeds", "fire-sales", "mayors"}
         found = set()
@@ -273,7 +273,7 @@ class Rehearsal:
         eventually(has_all, f"the recorders wrote rows of {found}, not of all in {kinds}")
 
     def build_candles(self):
-        """Sends the recorder an event of a later time, when the candles of this interval are due."""
+        """Sends the recorder an event of a later time, when the candles of the current interval are due."""
         due = datetime.now(timezone.utc) + timedelta(minutes=7)
         event = {"time": due.strftime("%Y-%m-%dT%H:%M:%SZ"), "backfill": True}
         [recorder] = [f for n, f in functions_with_tables(self.account).items() if n == "RecordCandlesFunction"]
@@ -289,7 +289,7 @@ class Rehearsal:
         expect(any(candle["complete"] for candle in candles), f"{path} has no complete candle: {candles}")
 
     def read_files(self):
-        """Reads the objects as CloudFront does. The recorders' events had the current time, or a moment later."""
+        """Reads the objects in the bucket, as CloudFront does."""
         bucket, storage = self.account.outputs()["PublicFilesBucket"], self.account.client("s3")
         names = {"bazaar.json", "lowestbin.json", "lowestbin.json.gz", "prices.json"}
 
@@ -323,7 +323,7 @@ class Rehearsal:
         for state, expected in (("unpaid", 403), ("active", 200)):
             expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
             expect(self.pay(state) == 200, "an event is not accepted")
-            eventually(lambda: mayor() == expected, f"with a key of an account that is {state}, /v1/mayor does not get {expected}")
+            eventually(lambda: mayor() == expected, f"with a key of an account that is {state}, /v1/mayor does not respond with {expected}")
         gateway, outputs = self.account.client("apigateway"), self.account.outputs()
         [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "payer rehearsal"]
         for tier, plan in (("starter", "StarterUsagePlan"), ("pro", "ProUsagePlan")):

@@ -13,7 +13,7 @@ CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
 
 
 def expect(condition, otherwise):
-    """Fails with this sentence if the condition is false."""
+    """Fails with the sentence `otherwise` if the condition is false."""
     if not condition:
         raise Failure(otherwise)
 
@@ -33,7 +33,7 @@ class Stack:
     def __init__(self, account):
         self.account = account
         self.formation = account.client("cloudformation")
-        # Has the files that `sam build` would write.
+        # The folder with the files that `sam build` would write.
         self.built = account.folder / "built"
         self.parameters = {
             "Architecture": {"aarch64": "arm64"}.get(platform.machine(), platform.machine()),
@@ -70,7 +70,7 @@ class Stack:
         self.account.stage_path = f"/_aws/execute-api/{self.account.outputs()['ApiId']}/live"
 
     def refusal(self, parameters):
-        """Returns CloudFormation's reason for refusing these parameters, or nothing if it accepts them. None omits a parameter."""
+        """Returns CloudFormation's reason for refusing these parameters, or an empty text if it accepts them. Omits parameters that are None."""
         given = {name: value for name, value in parameters.items() if value is not None}
         try:
             self.formation.create_stack(

@@ -13,7 +13,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A string, a number or another value without parts. Some strings are lone surrogates: legal JSON, but not valid text.
+/// A string, a number or another value without elements or entries. Some strings are lone surrogates: legal JSON, but not valid text.
 fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => any::<String>().prop_map(|text| quoted(&text)),
@@ -32,7 +32,7 @@ fn scalar() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Arrays or objects nested 100 to 30,000 levels deep, or twice that.
+/// Arrays or objects nested 100 to 30,000 levels deep, or twice as deep.
 fn nested() -> impl Strategy<Value = String> {
     (select(vec![("[", "]"), (r#"{"a":"#, "}"), ("[0,[", "]]")]), 100..30_000_usize).prop_map(
         |((opening, closing), depth)| format!("{}null{}", opening.repeat(depth), closing.repeat(depth)),
@@ -51,7 +51,8 @@ pub fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Replaces this value, or a value inside it, by `new`. The path chooses a part at each level, until a value has no parts.
+/// Replaces this value, or a value inside it, by `new`. Each index of the path selects an element or entry one level deeper. The path
+/// ends early at a value without elements or entries.
 fn replace(value: &mut Value, path: &[Index], new: &Value) {
     let mut parts: Vec<_> = match value {
         Value::Array(elements) => elements.iter_mut().collect(),
@@ -66,7 +67,7 @@ fn replace(value: &mut Value, path: &[Index], new: &Value) {
     }
 }
 
-/// Generates the text of events: any JSON, or four times as often `sample` with a few changes.
+/// Generates the text of events. One in five is any JSON, and the others are `sample` with a few changes.
 pub fn event(sample: &Value) -> impl Strategy<Value = String> + use<> {
     let sample = sample.clone();
     let change = (vec(any::<Index>(), 1..7), json());

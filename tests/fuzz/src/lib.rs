@@ -14,11 +14,12 @@ use common::upstream::{UpstreamError, UpstreamResponse};
 /// The most bytes of an error about a body. An error quotes a few hundred characters of the body, which escapes can lengthen.
 const LONGEST_ERROR: usize = 4_000;
 
-/// Reads a body as each resource of the provider. The body may be refused if it is not that resource, or if most of its rows are
-/// invalid.
+/// Reads the body as each resource of the provider in turn. The body may be refused if it has another shape, or if most of its rows
+/// are invalid.
 ///
 /// # Panics
-/// If the body is refused for another reason, or a message grows with the body.
+/// If rows are refused although at most half of them are invalid, rows are served although most are invalid, or a message grows with
+/// the body.
 pub fn provider_body(data: &[u8]) {
     let Ok(body) = str::from_utf8(data) else { return };
     let response = UpstreamResponse::new("/body", body.to_owned());
