@@ -52,6 +52,7 @@ struct Events {
     function: &'static str,
     /// The function responds to this event.
     good: Value,
+    /// The event from which arbitrary events are made.
     changed: Value,
 }
 
@@ -128,7 +129,7 @@ fn a_function_behind_a_route_responds_or_fails_cleanly() {
         // These functions read no headers.
         changed.as_object_mut().unwrap().retain(|name, _| !name.to_ascii_lowercase().contains("headers"));
         let check = |response: &Value| {
-            // Prices of auctions are recorded only for the time of the sample event.
+            // Prices of auctions are recorded only for the time of the sample event, so an event with another time gets a 500.
             if function != AUCTIONS_PRICES.function || response["statusCode"] != 500 {
                 expect_envelope(response);
             }
@@ -166,7 +167,7 @@ fn the_pages_are_served_or_fail_cleanly() {
 fn the_authorizer_decides_or_fails_cleanly_and_lets_nobody_in() {
     let runtime = Runtime::new().unwrap();
     let cloud = runtime.block_on(start_with(one_instance_each()));
-    // Its key is not issued.
+    // The key in the sample event is not issued.
     let changed = sample(AUTHORIZER);
     let mut good = changed.clone();
     let key = cloud.keys().unwrap().pro.expose();

@@ -50,7 +50,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is not a text"))
 }
 
-/// The keys of the account that are issued and have no expiry.
+/// The keys of the account `bots` that are issued and have no expiry.
 async fn working(cloud: &Cloud) -> Vec<Value> {
     let mut listed = done(cloud, json!({"command": "list_keys", "account": "bots"})).await;
     let Value::Array(keys) = listed["keys"].take() else { panic!("{listed}") };
@@ -182,9 +182,9 @@ async fn a_repeated_request_replaces_the_key_whose_response_was_lost() {
     );
     let ids: Vec<_> = working(&cloud).await.iter().map(|key| key["id"].clone()).collect();
     assert_eq!(ids, [kept["id"].clone()]);
-    // Another request finds the label taken.
+    // A command with another request id finds the label taken.
     assert_eq!(refused(&cloud, issue("order-2")).await, "label_taken");
-    // The first request also finds it taken, once its row has expired.
+    // Once the row of the request id `order-1` has expired, the first command also finds the label taken.
     let database = cloud.dynamodb().database();
     let row = json!({
         "TableName": "Access",
@@ -234,7 +234,7 @@ fn writes(cloud: &Cloud) -> u64 {
     WRITES.map(|operation| cloud.dynamodb().requests(operation)).iter().sum()
 }
 
-/// Runs the command, and kills its process at the write that follows `count` others. Returns whether there was such a write.
+/// Runs the command, and kills its process at the write after the first `count` writes. Returns whether there was such a write.
 async fn interrupt(cloud: &Cloud, command: &Value, count: u64) -> bool {
     let fault = WRITES.into_iter().fold(Fault::hang().after(count), Fault::on);
     cloud.dynamodb().set_fault(fault);

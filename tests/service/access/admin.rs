@@ -10,7 +10,7 @@ use crate::support::{
     KEY_HEADER, Response, cargo, expect_clean_logs, one_instance_each, send_with, start_with, with_parameters,
 };
 
-/// Runs `cargo admin` with these arguments on the function of the local cloud. Returns its standard output if it succeeds.
+/// Runs `cargo admin` with these arguments for the accounts function of the local cloud. Returns its standard output if it succeeds.
 async fn cargo_admin(cloud: &Cloud, arguments: &[&str]) -> Option<String> {
     run(cloud, cargo("admin", arguments), arguments).await
 }
@@ -61,7 +61,7 @@ async fn a_key_works_once_it_is_issued_and_stops_within_65_seconds_of_being_revo
     cloud.clock().advance(Duration::from_secs(65));
     get_mayor(&cloud, key).await.error("UNAUTHORIZED");
 
-    // The account still has access: its second key works.
+    // The account still has access, so its second key works.
     let second = admin(&cloud, &["key", "issue", "bots", "--label", "ci"]).await.unwrap();
     assert!(get_mayor(&cloud, second.trim()).await.data().is_object());
     admin(&cloud, &["account", "set", "bots", "--status", "suspended"]).await.unwrap();

@@ -112,7 +112,7 @@ async fn a_decision_follows_from_the_key_the_account_and_the_time() {
             if let Some(account) = account {
                 put(&cloud, account).await;
             }
-            // A day and a second before the end, the last paid second, and a second and a day after it.
+            // A day and a second before the last paid second, the last paid second, and a second and a day after it.
             for time in [NOW - DAY, NOW - 1, NOW, NOW + 1, NOW + DAY] {
                 number += 1;
                 if let Some(row) = row(number) {
@@ -184,7 +184,7 @@ async fn a_new_key_takes_two_reads_and_none_for_the_next_five_seconds() {
     assert_eq!(decide(&cloud, key.expose(), NOW).await, "pro");
     assert_eq!(reads(&cloud) - before, 2);
     put(&cloud, &with(&row, "revoked_at", json!({"N": NOW.to_string()}))).await;
-    // The rows are cached, but the decision is not: after three seconds, the account has lapsed.
+    // The rows are cached, but the decision is not: after three seconds, the authorizer denies access to the lapsed account.
     for (after, expected, total) in
         [(2, "pro", 2), (3, "deny", 2), (CACHED_FOR - 1, "deny", 2), (CACHED_FOR, "Unauthorized", 3)]
     {
@@ -224,7 +224,7 @@ async fn every_fault_of_the_table_fails_the_decision() {
         ("hanging", Fault::hang()),
     ];
     for (position, (name, fault)) in (0_i64..).zip(faults) {
-        // The rows of the previous fault have left the cache.
+        // At this time, the rows that were cached before the previous fault have expired.
         let time = NOW + 60 * (position + 1);
         assert_eq!(decide(&cloud, key.expose(), time).await, "pro", "before {name}");
         cloud.dynamodb().set_fault(fault);
@@ -277,7 +277,7 @@ async fn invalid_rows_fail_the_decision() {
         let response = decide(&cloud, key.expose(), NOW).await;
         assert_eq!(response, common::error::INTERNAL_MESSAGE, "{attribute}: {value}");
     }
-    // The digest of another key with the same id, which is only a part of the digest.
+    // Another digest with the same id, because the id is only a part of the digest.
     let key = next_key();
     let mut digest = key.digest().to_string();
     digest.replace_range(63.., if digest.ends_with('0') { "1" } else { "0" });

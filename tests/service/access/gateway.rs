@@ -29,7 +29,7 @@ async fn start(gateway_cache: &str) -> Cloud {
     cloud
 }
 
-/// Sends `GET path` with these headers and no other key.
+/// Sends `GET path` with these headers. Adds no key.
 async fn get_with(cloud: &Cloud, path: &str, headers: &[(&str, &str)]) -> Response {
     send_with(&cloud.url(), Method::GET, path, headers).await
 }

@@ -12,7 +12,7 @@ mod throttling;
 
 use local::Cloud;
 
-/// Panics if a function has logged one of the keys, or most of a key.
+/// Panics if a log line contains the random part of one of the keys.
 #[track_caller]
 fn expect_no_secrets(cloud: &Cloud, keys: &[&str]) {
     for line in cloud.logs() {

@@ -1,5 +1,5 @@
-//! A payment does not undo a later change, and the webhook exists only with the parameter `Payments`. `tests/tools/clients/payments.mts`
-//! sends events that Stripe's own library signs.
+//! A payment does not undo a later change of the account, and the webhook exists only with the parameter `Payments`.
+//! `tests/tools/clients/payments.mts` sends events that Stripe's own library signs.
 
 use std::time::Duration;
 

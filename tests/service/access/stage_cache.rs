@@ -50,7 +50,7 @@ const TRICKY: [&str; 15] = [
     "Q%00",
 ];
 
-/// A refusal quotes the value, so each response shows its request.
+/// A refusal quotes the value, so a response that belongs to another request is noticed.
 #[tokio::test]
 async fn no_two_values_of_a_parameter_share_a_response() {
     let (cloud, lines) = start().await;
@@ -80,7 +80,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
     expect_clean_logs(&cloud);
 }
 
-/// Requests that differ in the boundaries between their parameters.
+/// Groups of requests that differ only in where one parameter ends and the next begins.
 const GROUPS: [&[&str]; 4] = [
     &[
         "/v1/bazaar?mode=item&id=Q",
@@ -243,7 +243,7 @@ async fn a_failure_is_never_cached() {
         }
         simulator(&cloud).clear_faults();
         cloud.dynamodb().clear_faults();
-        // The function pauses for at most this long after a failure.
+        // After a failure, the function sends no request to the upstream for at most two seconds.
         cloud.clock().advance(std::time::Duration::from_secs(2));
         assert!(get(&cloud, example.path).await.data().is_object());
         assert_eq!(source(&lines), example.route.function);

@@ -11,7 +11,7 @@ use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_
 /// 2026-04-28 15:00:00 UTC.
 const START: i64 = 1_777_388_400_000;
 
-/// Uses the burst up, then sends four times the rate for a minute. Between 95 % and 105 % of the rate must get through.
+/// Sends requests until the burst is used up, and then four times the rate for a minute. Between 95 % and 105 % of the rate must succeed.
 #[tokio::test]
 async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
     for (tier, rate, burst) in [("starter", 2, 60), ("pro", 5, 150)] {
