@@ -52,7 +52,7 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl_and_its_headers
                 get_at(&cloud, example.path, fetched_at + after).await.expect_replay_of(&first);
             }
             for path in &example.upstream {
-                // Names are cached for longer.
+                // Names are cached for longer than profiles, so the name service gets only one request.
                 let is_name = path.starts_with(NAME_SERVICE);
                 expect_requests(&cloud, path, if is_name { 1 } else { requests });
             }
@@ -255,7 +255,7 @@ async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due()
         let refreshed_at = full.data()["lastUpdated"].as_i64().unwrap();
         refreshes.insert(refreshed_at);
         let age = now - refreshed_at;
-        // The most is the provider's interval plus the TTL.
+        // Data can be as old as the provider's interval plus the TTL.
         assert!((0..25_300).contains(&age), "in turn {turn}, the data is {age} ms old");
         for mode in ["item&id=INK_SACK:3", "book&id=INK_SACK:3", "flips", "items&ids=INK_SACK:3"] {
             let response = get(&cloud, &format!("/v1/bazaar?mode={mode}")).await;

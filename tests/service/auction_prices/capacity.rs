@@ -27,7 +27,7 @@ const WRITE_UNITS: f64 = 9e6;
 const HOURS_A_MONTH: f64 = 730.0;
 
 /// Prices in dollars, as in `capacity/cost.rs`. `KEPT` is the monthly cost of storage with point-in-time recovery: two days of minutes of
-/// 100 kB, nine days of texts of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
+/// 100 kB, nine days of the hourly texts for averages, of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
 const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86 + SALES_GIGABYTES);
@@ -50,7 +50,7 @@ const LARGEST_PAGE: usize = 1_024 * 1_024;
 /// The most bytes that a stage cache stores.
 const STAGE_CACHE: usize = 1_048_576;
 
-/// The end of the recorded hour, which is the last but one of a day.
+/// The end of the recorded hour: an hour before midnight.
 const END: i64 = MIDNIGHT - HOUR;
 
 /// The number of items that are listed at a time.
@@ -124,7 +124,7 @@ fn minutes(random: &mut Rng) -> Vec<Minute> {
     (0..60).map(minute).collect()
 }
 
-/// The rows of auctions, by the first two parts of their partition keys.
+/// The rows of auctions, by series: the first two parts of their partition keys.
 async fn dump(cloud: &Cloud) -> BTreeMap<String, Vec<Row>> {
     let mut rows = BTreeMap::<_, Vec<_>>::new();
     for ((partition, _), row) in rows::dump(cloud).await {
@@ -154,14 +154,14 @@ async fn record_hour(session: Session<'_>) -> f64 {
 async fn build_hour(cloud: &Cloud) -> f64 {
     let minutes = dump(cloud).await;
     let bytes = |rows: &[Row]| rows.iter().map(bytes_of).sum::<usize>();
-    // Reads 63 minutes, because a list of the next hour can have sales of this one.
+    // Reads 63 minutes, because a list of the next hour can have sales of this hour.
     let read_by_hour = 63.0 / 60.0
         * (read_units(bytes(&minutes["auctions#1m"])) / 2.0
             + read_units(bytes(&minutes["auctions#1m marker"])));
     assert!(read_by_hour <= READ_UNITS_OF_HOUR, "an hour of minutes: {read_by_hour} read units");
     let before = cloud.dynamodb().consumed().read_units;
     build(cloud, END + 6 * MINUTE).await;
-    // The bill also includes the averages, which have only this hour so far.
+    // The bill also includes building the averages, which read only this hour so far.
     let billed = cloud.dynamodb().consumed().read_units - before;
     assert!(
         (0.9..1.1).contains(&(billed / read_by_hour)),
@@ -210,7 +210,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     build(&cloud, MIDNIGHT + 6 * MINUTE).await;
     let recorded = dump(&cloud).await;
     let of = |series: &str| units(&recorded[series]);
-    // The last two units are for the progress, and for the counter of changed and seen texts.
+    // The last two units are for the progress of building, and for the row `auctions#averages`, `built`, which counts written texts.
     let of_hour = of("auctions#1h")
         + of("auctions#1h marker")
         + of("auctions#sales")

@@ -1,5 +1,5 @@
 //! Candles, averages, sales and public files equal a naive computation from random minutes, even if hours are built at random times. The
-//! table then equals the table after a single run.
+//! table also equals the table after a single run.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,8 @@ struct World {
     sales: Vec<Happened>,
 }
 
-/// The provider refreshes the list of sales this long after a minute begins. The list covers a minute, and a second before it.
+/// The provider refreshes the list of sales this long after a minute begins. The list covers the minute before the refresh, and one more
+/// second before that minute.
 const REFRESH_MS: i64 = 43_000;
 const COVERED_MS: i64 = 60_000;
 const OVERLAP_MS: i64 = 1_000;
@@ -87,7 +88,7 @@ impl World {
                     clean: random.bool(),
                 });
             }
-            // Ten minutes in a row are missing, then several hours, and others at random.
+            // Ten successive minutes are missing, then several hours, and a quarter of the other minutes.
             if (130..140).contains(&number) || (600..800).contains(&number) || random.u8(..4) == 0 {
                 continue;
             }
@@ -149,8 +150,8 @@ impl World {
         record(session, Tick::of(UnixSeconds::new(minute)), &minute_of).await.unwrap();
     }
 
-    /// The sales of an item between two times in seconds. A sale counts only if it is in a list that was recorded in the sale's hour or the
-    /// three minutes after.
+    /// The sales of an item between two times in seconds. A sale counts only if it is in a list that was recorded in the sale's hour or in
+    /// the three minutes after that hour.
     fn sold(&self, id: &str, from: i64, end: i64) -> Vec<&Happened> {
         let is_listed = |sale: &&Happened| {
             let hour = sale.time_ms.div_euclid(1_000 * HOUR) * HOUR;
@@ -163,7 +164,7 @@ impl World {
         self.sales.iter().filter(is_inside).filter(|sale| sale.ids.contains(&id)).filter(is_listed).collect()
     }
 
-    /// The number of minutes between two times whose sales are known, added up hour by hour.
+    /// The number of minutes with known sales between two times, added up hour by hour.
     fn covered(&self, from: i64, end: i64) -> i64 {
         let known = |hour: i64| {
             let seconds: BTreeSet<i64> = self
@@ -189,7 +190,7 @@ impl World {
             .collect()
     }
 
-    /// The candle of the item as the route returns it. `None` if the item was neither listed nor sold.
+    /// The candle of the item that the route must return. `None` if the item was neither listed nor sold.
     fn candle(&self, id: &str, from: i64, length: i64, complete: bool) -> Option<Value> {
         let listed = self.listed(id, from, from + length);
         let sold = self.sold(id, from, from + length);
@@ -197,7 +198,7 @@ impl World {
         let prices = || listed.iter().map(|(_, price, _)| *price);
         let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
         ones.sort_unstable();
-        // The candle of a day follows from the candles of its hours.
+        // The median of a day is computed from the medians of its hours, each repeated for every sale of the hour.
         let mut medians = Vec::new();
         for hour in (from..from + length).step_by(3_600) {
             let mut ones: Vec<_> = self.sold(id, hour, hour + HOUR).into_iter().map(of_one).collect();
@@ -225,7 +226,7 @@ impl World {
         })
     }
 
-    /// The averages of an item over the hours between two times, as the route returns them.
+    /// The averages of an item over the hours between two times, which the route must return.
     fn averages(&self, id: &str, from: i64, end: i64) -> Option<Value> {
         let close = |hour| self.listed(id, hour, hour + HOUR).last().map(|(_, price, _)| *price);
         let closes: Vec<_> = (from..end).step_by(3_600).filter_map(close).collect();
@@ -361,7 +362,7 @@ async fn expect_sales(cloud: &Cloud, world: &World) {
     }
 }
 
-/// Panics unless the page of sales before this time is empty and the last. No sales are stored from before it.
+/// Panics unless the page of sales before this time is empty and the last page. No sale before this time is stored.
 async fn expect_end_before(cloud: &Cloud, before: &str) {
     let path = format!("/v1/auctions/sales?id=ALWAYS&before={before}");
     let data = get_at(cloud, &path, NOW * 1_000).await.data();
@@ -422,8 +423,8 @@ async fn expect_files(cloud: &Cloud, world: &World) {
     assert_eq!(get(cloud, "/days/auctions/2026-04-29.csv.gz").await.status, 404, "the day has not ended");
 }
 
-/// The rows of the table without the counter of changed texts, which depends on the number of runs. Panics unless every change was
-/// seen.
+/// The rows of the table without the row that counts written hourly texts, because the count depends on the number of runs. Panics unless
+/// the averages include every written text.
 async fn dump(cloud: &Cloud) -> Dump {
     let mut dump = rows::dump(cloud).await;
     if let Some(state) = dump.remove(&("auctions#averages".to_owned(), "built".to_owned())) {
@@ -500,7 +501,7 @@ async fn a_corrupt_row_of_an_hour_stops_neither_the_recorder_nor_a_route() {
             {
                 rows::put(&cloud, built.values().cloned()).await;
                 rows::put(&cloud, [rows::with(&built[key], attribute, value)]).await;
-                // By then, no function uses its cache.
+                // An hour later, no cached response is valid.
                 later += HOUR;
                 build(&cloud, now).await;
                 for path in ["averages", "candles?id=ALWAYS", "candles?id=ALWAYS&interval=1d"] {

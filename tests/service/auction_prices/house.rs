@@ -36,7 +36,7 @@ pub(crate) fn item_bytes(id: &str) -> String {
         named(10, "tag"),
         named(10, "ExtraAttributes"),
         id,
-        // The ends of the attributes, the tag, the item, and the root.
+        // The end tags of the attributes, the tag, the item, and the root.
         vec![0; 4],
     ];
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

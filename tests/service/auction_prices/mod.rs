@@ -1,4 +1,4 @@
-//! Auctions: `record-auctions` records prices and sales completely and once, and the routes serve them. The header of each file states
+//! Auctions: `record-auctions` records all prices, and each sale once. The routes serve them. The header of each file states
 //! its promise.
 
 mod capacity;

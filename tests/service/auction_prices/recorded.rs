@@ -88,7 +88,7 @@ async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
         let is_recorded = |line: &Value| line["message"] == "recorded" && line["function"] == RECORDER;
         let lines = await_logs(&cloud, usize::try_from(minute).unwrap() + 1, is_recorded).await;
         let line = lines.last().unwrap();
-        // The numbers include rows that an earlier run has read.
+        // The numbers in the line include rows that an earlier run has read.
         assert_eq!((&line["rows_read"], &line["left_out"]), (&json!(bins + 1), &json!(2)), "{line}");
         assert_eq!(line["complete_reading"], minute == 0, "only the first run reads all pages: {line}");
     }
@@ -134,7 +134,7 @@ async fn of_two_instances_that_overlap_the_later_refresh_stays() {
                 let cloud = Arc::clone(&cloud);
                 async move { invoke(&cloud, RECORDER, event(START)).await }
             }));
-            // Once the run writes, it has read everything.
+            // A run writes only after it has read all pages.
             while writes(&cloud) == before {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }

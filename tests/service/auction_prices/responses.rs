@@ -112,7 +112,7 @@ async fn prices_are_served_for_ten_minutes_after_the_last_run() {
     }
 }
 
-/// AWS splits a query at a raw `;`, and ignores the rest in the key of the stage cache.
+/// AWS splits a query at a raw `;`, and ignores the part after the `;` in the key of the stage cache.
 #[tokio::test]
 async fn behind_a_stage_cache_the_refusal_of_a_split_id_reaches_no_other_client() {
     let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
@@ -122,7 +122,7 @@ async fn behind_a_stage_cache_the_refusal_of_a_split_id_reaches_no_other_client(
     get(&cloud, &split).await.error("INTERNAL_ERROR");
     let whole = get(&cloud, &format!("{PATH}?ids=HYPERION")).await.data();
     assert_eq!(whole["items"][0]["id"], "HYPERION");
-    // The request now gets the stored response, because both have the same cache key.
+    // The split request now gets the stored response of the other request, because both have the same cache key.
     assert_eq!(get(&cloud, &split).await.data(), whole);
     cloud.clock().advance(Duration::from_mins(1));
     record_prices(&cloud, NOW + MINUTE).await;

@@ -51,7 +51,7 @@ async fn a_row_with_a_corrupt_key_shows_no_candle_twice_and_ends_no_list() {
     let now = START + 7 * MINUTE;
     build(&cloud, now).await;
     let row = only_row(&candles(&cloud).await, interval("5m")).clone();
-    // Keys after the built candle's, so that a query reads this row first.
+    // The corrupt keys sort after the key of the built candle, so a query reads the corrupt row first.
     for key in ["1777388401", "1777388400x", "1777388400#001", "177738840x"] {
         table::put(&cloud, [with(&row, "sk", json!({"S": key}))]).await;
         cloud.kill(READER).await.unwrap();

@@ -61,7 +61,7 @@ async fn a_candle_whose_sources_have_expired_is_not_built_again_from_the_rest() 
     }
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let built = candles(&cloud).await;
-    // DynamoDB has deleted the minutes, and the first of the two 5-minute candles.
+    // Deletes the minutes and the first of the two 5-minute candles, as DynamoDB does when they expire.
     table::clear(&cloud).await;
     let first = format!("{}", MIDNIGHT - 30 * MINUTE);
     let is_left =
@@ -69,7 +69,7 @@ async fn a_candle_whose_sources_have_expired_is_not_built_again_from_the_rest() 
     table::put(&cloud, built.iter().filter(|(key, _)| is_left(key)).map(|(_, row)| row.clone())).await;
     let expired = candles(&cloud).await;
     assert_eq!(expired.len(), built.len() - 2, "a row and a marker are deleted");
-    // The first run is when the first candle expires; the second candle expires later.
+    // The first run is at the time when the first candle expires. The second candle expires later.
     let ttl: i64 = built[&("candles#5m".to_owned(), first)]["ttl"]["N"].as_str().unwrap().parse().unwrap();
     for now in [ttl, ttl + 4 * MINUTE, ttl + 60 * MINUTE, ttl + 100 * DAY] {
         assert_eq!(build(&cloud, now).await, [], "at {now}");

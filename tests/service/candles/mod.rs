@@ -1,5 +1,5 @@
-//! Candles follow from the recorded minutes, however often, late or interrupted `record-candles` builds them. `GET /v1/bazaar/candles` and
-//! `GET /v1/bazaar/candles/all` serve them.
+//! Candles follow from the recorded minutes, even if `record-candles` runs repeatedly or late, or is interrupted. `GET /v1/bazaar/candles`
+//! and `GET /v1/bazaar/candles/all` serve them.
 
 mod all;
 mod corrupt_rows;
@@ -24,7 +24,7 @@ use crate::support::{Response, get_at, invoke};
 /// The function that builds candles.
 const BUILDER: &str = "record-candles";
 
-/// The function behind the route.
+/// The function that serves candles.
 const READER: &str = "bazaar-candles";
 
 /// Candles are built this many seconds after their interval ends.
@@ -78,7 +78,7 @@ impl Page {
     }
 }
 
-/// The time in Unix seconds. Panics unless it is in whole seconds and UTC.
+/// The time in Unix seconds. Panics unless the text is a time in whole seconds and UTC.
 #[track_caller]
 fn seconds(text: &str) -> i64 {
     let time: Timestamp = text.parse().unwrap();
@@ -111,7 +111,7 @@ fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
     page
 }
 
-/// A built slot: the name of its interval, and its start in Unix seconds.
+/// A built candle's interval: its name, and its start in Unix seconds.
 pub(crate) type Slot = (String, i64);
 
 /// Sends `record-candles` the event for this time in Unix seconds, and returns the slots that it reports. Panics if it fails.

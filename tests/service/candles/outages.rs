@@ -69,8 +69,9 @@ async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coar
     expect_clean_logs(&cloud);
 }
 
-/// Lets this many reads fail, after the two reads of the progress: one fault makes the first series fail, two make both fail.
-/// Panics unless the series are built or not as expected.
+/// Records prices of the bazaar and of auctions this many hours before midnight, and runs `record-candles` while `faults` reads fail. The
+/// faults begin after the two reads of the progress: one fault fails the series that is built first, two faults fail both series. Panics
+/// unless exactly the expected series are built.
 async fn expect_built(bazaar_hours: i64, auctions_hours: i64, faults: u64, [bazaar, auctions]: [bool; 2]) {
     let cloud = start_with(public_files::options()).await;
     for time in [MIDNIGHT - bazaar_hours * HOUR, MIDNIGHT - MINUTE] {

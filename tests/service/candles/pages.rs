@@ -45,7 +45,7 @@ async fn following_next_before_gives_every_candle_once_and_in_order() {
     let stored = rows(&cloud).await;
     let (interval, row) = stored.iter().find(|(interval, _)| interval.name == "30m").unwrap();
     let now = MIDNIGHT + 1_100 * interval.length + 30 * MINUTE;
-    // Some rows have the product, some do not, and others are missing. For hundreds of slots in a row, no row has it.
+    // Some slots have no row, and some rows lack the product. One stretch of hundreds of slots has no candle of the product.
     let has_row = |number: i64| number % 11 != 3 && !(100..130).contains(&number);
     let has_candle = |number: i64| has_row(number) && number % 7 != 5 && !(400..780).contains(&number);
     let without = with(row, "products", json!({"M": {"B": row["products"]["M"]["A"]}}));

@@ -1,5 +1,5 @@
-//! Candles from random minutes equal a naive computation at any time, even while they are under way and whenever they are built. The table
-//! does not depend on the order of the runs.
+//! Candles from random minutes equal a naive computation at any time, even if their interval is under way, and whenever `record-candles`
+//! runs. The table does not depend on the order of the runs.
 
 use fastrand::Rng;
 
@@ -24,7 +24,7 @@ fn price(random: &mut Rng) -> String {
     format!("{}.{:02}", (cents / 100.0).floor(), random.u8(..100))
 }
 
-/// The market at a minute. In one minute in twelve, most of its rows are invalid.
+/// The market at a minute. In one of twelve minutes, most of its products are invalid.
 fn market(random: &mut Rng, minute: i64) -> Market {
     let is_poor = random.u8(..12) == 0;
     let mut market = Market::default();
@@ -73,7 +73,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     let mut compared = 0;
     for minute in 0..MINUTES {
         let time = FIRST + minute * MINUTE;
-        // Twelve minutes in a row are missing, and others at random.
+        // Twelve successive minutes are missing, and one in seven of the other minutes.
         if !(30..42).contains(&minute) && random.u8(..7) > 0 {
             minutes.record(&cloud, time, &market(random, minute)).await;
         }
@@ -82,7 +82,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
             build(&cloud, now).await;
             settled = now - SETTLE;
         }
-        // Candles that are under way or not yet built have all recorded minutes and are not complete.
+        // A candle whose interval is under way, or that is not yet built, includes all recorded minutes and is not complete.
         if [0, 1, 7, 36, 60, 99, 100, 102, 111].contains(&minute) {
             cloud.kill(READER).await.unwrap();
             compared += minutes.expect(&cloud, &IDS, settled, time + MINUTE - 1).await;

@@ -53,7 +53,7 @@ async fn two_runs_at_once_leave_what_one_leaves() {
     let now = MIDNIGHT + 2 * MINUTE;
     build(&cloud, now).await;
     let clean = candles(&cloud).await;
-    // The same event twice, then an event together with an earlier one.
+    // First the same event twice, then an event and an earlier event.
     for other in [now, now - 5 * MINUTE] {
         clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY).on("BatchWriteItem").on("PutItem"));
