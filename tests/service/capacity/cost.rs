@@ -5,7 +5,7 @@ use super::recording::{PRODUCTS, Recording, Slot, simulated, slots};
 use super::row_size::{bytes_of, read_units};
 use crate::history::HOUR;
 
-/// The page's month of 730 hours, in seconds.
+/// The month of the page, in seconds: 730 hours.
 const MONTH: i64 = 730 * HOUR;
 
 // List prices of us-east-1 in dollars, from AWS's price list: DynamoDB on demand, table class Standard.
@@ -16,7 +16,7 @@ const PER_GIGABYTE: f64 = STORED + 0.20;
 const STORED: f64 = 0.25;
 
 // Other figures of the page, in dollars.
-/// `auction_prices/capacity.rs` computes it.
+/// Recording, building and keeping auctions, which `auction_prices/capacity.rs` computes.
 const AUCTIONS: f64 = 6.2;
 const RECORDERS: f64 = 1.5;
 /// 31 metrics of alarms at 0.10, 12 metrics at 0.30, a dashboard at 3, and a secret at 0.40.
@@ -66,7 +66,7 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
     let gigabytes = recording.values().map(Slot::bytes_kept).sum::<f64>() / 1e9;
     let built = read_units_of_building(recording);
     let chart = average_of_chart(recording, "24h");
-    // The cost of a million requests, if one in ten reads a chart.
+    // The cost of the table's reads for a million requests, if one in ten reads a chart.
     let reads = chart / 10.0 * PER_READ_UNIT * 1e6;
 
     let [writing, storing, building] =

@@ -16,7 +16,7 @@ const RECORDED: [&str; 6] =
 /// The most write units for prices and candles in a month of thirty days.
 const WRITE_UNITS: f64 = 10.7e6;
 
-/// The number of shards suits the real ids. Simulated ids spread less evenly, so the worst query may take this many times the units.
+/// The number of shards suits the real ids. Simulated ids spread less evenly, so the worst query may take this many times its bound.
 const UNEVEN: f64 = 1.3;
 
 /// The capture with the real products.

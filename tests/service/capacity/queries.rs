@@ -17,14 +17,15 @@ const INTERVALS: [&str; 5] = ["5m", "30m", "1h", "3h", "1d"];
 const CANDLES: usize = 288;
 const MOST_CANDLES: usize = 1_000;
 
-/// How long after midnight, in seconds, the newest page reads the most: the candle of the day before may not be built yet.
+/// The time after midnight, in seconds, at which a page of the newest candles reads the most. The candle of the day before may not be
+/// built yet.
 const BUSIEST: i64 = 9 * MINUTE + 30;
 
-/// The most minutes that such a page reads, and the most finer candles of each interval: the hours of a day.
+/// The most minutes that a page of the newest candles reads, and the most finer candles of each interval, such as the hours of a day.
 const UNBUILT_MINUTES: usize = 15;
 const UNBUILT_CANDLES: usize = 24;
 
-/// The most queries of the newest page, by interval: for its own candles, finer candles, minutes, and the progress of building.
+/// The most queries of a page of the newest candles, by interval: for its own candles, finer candles, minutes, and the progress of building.
 const NEWEST_QUERIES: [u64; 5] = [3, 4, 4, 5, 5];
 
 /// The most read units of a chart beyond its own candles.
@@ -37,7 +38,7 @@ struct Bound {
     worst: f64,
 }
 
-/// The bounds of a chart, of a page of 288 candles, and of the newest page of daily candles, which reads the most finer candles.
+/// The bounds of a chart, of a page of 288 candles, and of a page of the newest daily candles, which reads the most finer candles.
 const CHART: Bound = Bound { average: 56.0, worst: 112.0 };
 const PAGE: Bound = Bound { average: 25.0, worst: 46.0 };
 const NEWEST_DAYS: Bound = Bound { average: 27.0, worst: 49.0 };
@@ -47,7 +48,7 @@ const NEWEST_DAYS: Bound = Bound { average: 27.0, worst: 49.0 };
 const ALL: f64 = 226.0;
 const ALL_BATCHES: u64 = 5;
 
-/// The most bytes of such a response as JSON and as CSV.
+/// The most bytes of a response with the candles of all products, as JSON and as CSV.
 const ALL_BYTES: [(&str, usize); 2] = [("json", 600_000), ("csv", 250_000)];
 
 /// The capacity that DynamoDB bills for a request.
@@ -73,7 +74,7 @@ async fn fill(cloud: &Cloud, row: &Row, interval: i64, end: i64, count: usize) {
     table::put(cloud, slots.map(|slot| with(row, "sk", json!({"S": format!("{slot:010}")})))).await;
 }
 
-/// The average read units of a product's query, and the rows of the worst and a usual product.
+/// The average read units of a product's query, and the rows of the most expensive product and of a usual product.
 struct Reading<'recording> {
     average: f64,
     worst: &'recording Row,
@@ -119,7 +120,7 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
         fill(&cloud, worst, interval, MIDNIGHT + interval, slots).await;
         let path = format!("/v1/bazaar/history?item_id={}&range={range}", ids(worst)[0]);
         let billed = request(&cloud, &path, MIDNIGHT, slots).await;
-        // Apart from the other queries, DynamoDB bills the computed units, so the sizes are right.
+        // Apart from the other queries of the chart, DynamoDB bills the computed units, so the computed sizes are right.
         let besides = billed.read_units - units(worst, slots);
         assert!((0.0..=BESIDES).contains(&besides), "{range}: {besides} of {}", billed.read_units);
         assert!(billed.queries <= queries, "{range}: {} queries", billed.queries);
@@ -139,7 +140,7 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
             newest.push(billed.read_units);
             let path = format!("{path}&before={}", rfc3339(MIDNIGHT - slot.interval));
             let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, CANDLES).await;
-            // The progress takes half a unit.
+            // Reading the progress takes half a unit.
             let besides = billed.read_units - units(row, CANDLES + 1);
             assert!((0.0..=0.5).contains(&besides), "{name}: {besides} of {}", billed.read_units);
             assert!(billed.queries <= 2, "{name}: {} queries", billed.queries);
@@ -186,7 +187,7 @@ async fn put_progress(cloud: &Cloud) {
     table::put(cloud, [row.as_object().unwrap().clone()]).await;
 }
 
-/// Fills the finer candles and minutes that the newest page of the product may read beyond its own candles.
+/// Fills the finer candles and minutes that the product's page of the newest candles may read in addition to its own candles.
 async fn fill_unbuilt(cloud: &Cloud, recording: &Recording, id: &str) {
     for (series, slot) in recording {
         let row = slot.rows.iter().find(|row| ids(row).contains(&id)).unwrap();

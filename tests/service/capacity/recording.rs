@@ -102,7 +102,8 @@ pub(super) async fn recording_of(body: &str) -> Recording {
             None => drop(markers.insert(series, row)),
         }
     }
-    // DynamoDB bills the same units for these rows, so the computed sizes are right. Its bill for markers is not requested.
+    // DynamoDB bills the same units for these rows, so the computed sizes are right. The bill does not
+    // include markers, because the recorders do not request it for them.
     let units: f64 = rows.values().flatten().map(write_units).sum();
     assert_eq!(cloud.dynamodb().consumed().write_units.to_bits(), units.to_bits(), "{units}");
     expect_clean_logs(&cloud);
@@ -119,8 +120,8 @@ pub(super) async fn recording_of(body: &str) -> Recording {
     rows.into_iter().map(slot).collect()
 }
 
-/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get another product's, and copies are
-/// added if there are too few.
+/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get the price of another product. If there are too
+/// few products, copies are added.
 fn priced(body: &str) -> Map<String, Value> {
     let mut body: Value = serde_json::from_str(body).unwrap();
     let Value::Object(mut products) = body["products"].take() else { panic!("no products") };

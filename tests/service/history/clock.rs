@@ -1,5 +1,5 @@
 //! A recorder records the present by the system's clock. It refuses an event of another time, and stores the fetched data under the event's
-//! minute, or under the fetch's minute if the fetch is too late. Only a backfill always uses the event's minute.
+//! minute, or under the fetch's minute if the fetch is too early or too late. Only a backfill always uses the event's minute.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

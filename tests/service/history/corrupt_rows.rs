@@ -14,7 +14,7 @@ fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
 }
 
-/// Waits for the warning that follows `before` others. Panics unless it is the last, and names this row and the attribute.
+/// Waits for the warning after the first `before` warnings. Panics unless it is the last warning, and names this row and the attribute.
 pub(crate) async fn expect_warning(
     cloud: &Cloud,
     (partition, sort): (String, String),
@@ -98,8 +98,8 @@ async fn a_corrupt_row_stops_no_recorder() {
     };
     record_all("an empty table").await;
     let dump = table::dump(&cloud).await;
-    // Rows and markers of minutes and candles, the progress of candles and of hours of auctions, a mayor, a sale, and the prices and lowest
-    // auctions of a minute.
+    // Rows and markers of minutes and candles, the progress of the bazaar's candles and of the hours of auctions, a mayor, a sale, and the
+    // prices and lowest auctions of a minute.
     assert_eq!(dump.len(), 11);
     for (key, row) in &dump {
         for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {
@@ -109,7 +109,7 @@ async fn a_corrupt_row_stops_no_recorder() {
                 table::put(&cloud, dump.values().cloned()).await;
                 table::put(&cloud, [with(row, attribute, value)]).await;
                 record_all(&what).await;
-                // With a corrupt marker, a minute counts as incomplete.
+                // With a corrupt marker, a minute counts as incomplete, so the recorder writes it again.
                 if attribute == "rows" && key.0 == "bazaar#1m" {
                     assert_eq!(&table::dump(&cloud).await[key], row, "{what}");
                 }

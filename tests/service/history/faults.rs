@@ -36,7 +36,7 @@ fn expect_cause(cause: &Value, operation: &str, word: &str) {
     for part in [&table, operation, word] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // The limit has room for two failed series of candles.
+    // A cause of `record-candles` can name two failed series.
     assert!(text.len() < 500, "{text}");
 }
 
@@ -116,7 +116,7 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
     expect_clean_logs(&cloud);
 }
 
-/// The recorders and the operations that they use.
+/// The recorders, each with the operations that it uses.
 const OPERATIONS: [(&str, &str); 13] = [
     (RECORDER, "BatchWriteItem"),
     (RECORDER, "PutItem"),
@@ -179,7 +179,7 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
     let mut checks = Vec::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
-            // A throttled batch is retried until the deadline, which another test covers. A slow table fails like a silent one.
+            // Another test covers a throttled batch, which is retried until the deadline. A slow table fails like a silent table.
             if (what, operation) == ("throttled", "BatchWriteItem") || what == "slow" {
                 continue;
             }
@@ -281,7 +281,7 @@ async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_t
     show_something(&cloud);
     record(&cloud, RECORDER, START).await;
     let clean = table::dump(&cloud).await;
-    // DynamoDB writes at most one row per request, so all rows, with growing pauses, take longer than the timeout.
+    // DynamoDB writes at most one row per request. With the growing pauses between requests, all rows take longer than the timeout.
     for processed in [0, 1] {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::unprocessed_after(processed).on("BatchWriteItem"));

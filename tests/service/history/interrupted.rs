@@ -26,7 +26,7 @@ pub(crate) fn writes(cloud: &Cloud) -> u64 {
     WRITES.iter().map(|operation| cloud.dynamodb().requests(operation)).sum()
 }
 
-/// Sends the recorder the event for `tick`, lets `done` writes succeed and the others hang, and kills the recorder then.
+/// Sends the recorder the event for `tick`, lets the first `done` writes succeed and the next writes hang, and then kills the recorder.
 pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
     let carried_out = || WRITES.iter().map(|operation| cloud.dynamodb().carried_out(operation)).sum::<u64>();
@@ -56,7 +56,7 @@ pub(crate) async fn expect_completed(
     tick: i64,
     least: u64,
 ) -> Value {
-    // Leaves out the counter of changed texts, which depends on the number of runs.
+    // Leaves out the row that counts written hourly texts, because the count depends on the number of runs.
     let dump = async || {
         let mut dump = table::dump_with_heartbeats(cloud).await;
         dump.remove(&("auctions#averages".to_owned(), "built".to_owned()));

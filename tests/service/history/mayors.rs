@@ -105,7 +105,7 @@ fn show(cloud: &Cloud, body: String) {
     simulator(cloud).set_fault(ELECTIONS, Fault::default().with_body(body));
 }
 
-/// Such a response, refreshed this many seconds later. If the year is `None`, the election is missing.
+/// The response of [`shown`], refreshed this many seconds later. If the year is `None`, the election is missing.
 fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> String {
     let described: Vec<_> = perks.iter().map(|name| json!({"name": name, "description": "d"})).collect();
     let text = shown(year.unwrap_or(1), name, &json!(described));
@@ -160,7 +160,7 @@ async fn the_perks_of_the_latest_response_with_perks_stay_in_any_order() {
             show(&cloud, refreshed(seconds, Some(year), "Takeover", perks));
             record(&cloud, RECORDER, term(year)[0] + DAY).await;
         }
-        // Repeats all responses, and adds another mayor with the same time.
+        // Repeats all responses, and adds a response about another mayor with the time of the third response.
         let before = table::dump(&cloud).await;
         let again = order.map(|(seconds, perks)| refreshed(seconds, Some(year), "Takeover", perks));
         for body in again.into_iter().chain([refreshed(3, Some(year), "Cole", &["D"])]) {
@@ -234,7 +234,7 @@ async fn a_mayor_without_an_election_is_filed_under_the_term_of_the_calendar() {
         json!({"year": 502, "new": false}),
         "an old response"
     );
-    // The same mayor seems to stay for another term, until a response names another winner of the election.
+    // The recorder assumes that the same mayor stays for another term, until a response names another winner of the election.
     let ends = term(502)[1];
     show(&cloud, refreshed(4, None, "Takeover", &["C"]));
     assert_eq!(record(&cloud, RECORDER, ends + HOUR).await, json!({"year": 503, "new": true}));

@@ -1,4 +1,4 @@
-//! History: recorders write it and routes serve it, also when DynamoDB or the provider fails. The header of each file states its promise.
+//! History: recorders write it and routes serve it, even if DynamoDB or the provider fails. The header of each file states its promise.
 
 mod bazaar;
 mod blips;

@@ -7,7 +7,8 @@ use super::table;
 use super::{HOUR, MINUTE, START, rfc3339, start};
 use crate::support::{expect_clean_logs, get_at};
 
-/// Requests pages until one is empty. `first` ends the query of the first page, and the `field` of a page's last entry is the next `before`.
+/// Requests pages until one is empty. `first` is the end of the query of the first page. The next `before` is the value of `field` in the
+/// last entry of a page.
 async fn pages(cloud: &Cloud, path: &str, first: &str, field: &str) -> Vec<Vec<Value>> {
     let mut pages = Vec::new();
     let mut before = first.to_owned();
@@ -35,7 +36,7 @@ async fn every_mayor_is_on_exactly_one_page() {
         assert_eq!(names(&walked, "name"), expected, "{limit}");
         assert!(walked.iter().rev().skip(1).all(|page| page.len() == limit), "{limit}");
     }
-    // A fraction of a second after the start of the last term includes it.
+    // A `before` that is a fraction of a second after the start of the last term includes that term.
     let newest = get_at(&cloud, "/v1/mayor/history?limit=1", START * 1_000).await.data();
     let begun = newest["history"][0]["started_at"].as_str().unwrap().replace('Z', ".001Z");
     let path = format!("/v1/mayor/history?limit=1&before={begun}");
@@ -47,7 +48,7 @@ async fn every_mayor_is_on_exactly_one_page() {
     expect_clean_logs(&cloud);
 }
 
-/// The sales include several that were seen in the same minute, early or late.
+/// Several sales were first recorded in the same minute, before or after their start.
 #[tokio::test]
 async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together() {
     let cloud = start().await;

@@ -71,7 +71,7 @@ async fn at_any_moment_a_point_is_the_last_recorded_minute_of_its_interval() {
     assert!(log_lines(&cloud).iter().all(|line| line["level"] == "INFO"));
 }
 
-/// The only row of the series.
+/// The only row of the series in the dump.
 fn row_of<'dump>(dump: &'dump Dump, series: &str) -> &'dump Row {
     let front = format!("{series}#");
     let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));

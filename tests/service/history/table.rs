@@ -29,7 +29,8 @@ pub(crate) async fn dump(cloud: &Cloud) -> Dump {
     rows
 }
 
-/// All rows. Leaves out the times at which data have changed, which depend on the runs: a run whose tick is already recorded notes none.
+/// All rows, without the attributes about changes of the provider's data. They depend on the runs, because a run whose tick is already
+/// recorded notes no change.
 pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});

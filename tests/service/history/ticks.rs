@@ -97,7 +97,7 @@ async fn an_event_may_have_its_own_now_and_unknown_fields() {
         json!({"time": rfc3339(time), "backfill": true, "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
             .to_string()
     };
-    // Rows that would already have expired are not written.
+    // A recorder does not write rows whose expiry is in the past.
     let response = invoke(&cloud, RECORDER, at(START, START + 3 * DAY)).await;
     assert_eq!(recorded(&response, START), nothing());
     assert_eq!(simulator(&cloud).requests(BAZAAR), 0, "a recorder without anything to record must not fetch");
