@@ -1,5 +1,5 @@
-//! An invalid auction is left out of its page. The page fails only if most auctions or its own numbers are invalid. A page that the provider
-//! loses for a moment stays available, or is an error instead of a 404.
+//! An invalid auction is left out of its page. A page fails only if most of its auctions or the numbers of the page are invalid. If the
+//! provider loses a page for a moment, the earlier page is served. Without an earlier page, the response is an error instead of a 404.
 
 use local::Cloud;
 use serde_json::json;
@@ -77,7 +77,7 @@ async fn a_page_fails_only_if_most_auctions_make_no_sense() {
 async fn a_page_whose_own_numbers_make_no_sense_is_a_failure() {
     let cloud = start_with(one_instance_each()).await;
     let good = page(0, 1, &AUCTIONS.usual("A"));
-    // The pause after the previous failure is over.
+    // Each request is a minute after the previous request, when the pause after the failure is over.
     for ((part, other), now) in [
         (r#""page":0"#, r#""page":1"#),
         (r#""page":0"#, r#""page":null"#),
@@ -142,13 +142,13 @@ async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
     serve(&cloud, not_found());
     // Page 0 counts five pages, so page 5 does not exist.
     get_at(&cloud, "/v1/auctions?page=5", START).await.error("NOT_FOUND");
-    // Page 0 itself is never unknown.
+    // For page 0 itself, a 404 is a failure, so the earlier response is served.
     get_at(&cloud, "/v1/auctions", START + 30_000).await.expect_replay_of(&page_0);
     // The provider serves the page again.
     serve(&cloud, Fault::default().with_body(page(4, 5, &AUCTIONS.usual("Z"))));
     let back = get_at(&cloud, "/v1/auctions?page=4", START + 1).await;
     assert_eq!((back.cached(), texts(&back.data()["auctions"], "uuid")), (false, vec!["Z".to_owned()]));
-    // Once page 0 counts fewer pages, the lost page is a 404.
+    // Once page 0 counts fewer pages, a request for the lost page is a 404.
     serve(&cloud, Fault::default().with_body(page(0, 2, "")));
     assert_eq!(get_at(&cloud, "/v1/auctions", START + 60_000).await.data()["auctions"], json!([]));
     serve(&cloud, not_found());

@@ -98,11 +98,11 @@ async fn quick_status_must_be_an_object() {
 #[tokio::test]
 async fn of_two_products_with_the_same_id_the_last_counts_in_every_mode() {
     let cloud = start_with(one_instance_each()).await;
-    // The product's sell price, and its only buy order.
+    // A product with this sell price, and with this level as its only buy order.
     let priced =
         |price: &str, level: &str| with_orders("B", &format!("[{level}]"), "[]").replace("5.5", price);
     let first = priced("1.5", LEVELS[0]);
-    // The escape stands for the same id.
+    // The escape `\u0042` stands for `B`, so both products have the same id.
     let last = priced("2.5", LEVELS[1]).replacen("\"B\"", "\"\\u0042\"", 1);
     PRODUCTS.show(&cloud, &[first.clone(), PRODUCTS.usual("A"), last]);
     assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, START).await.data()["items"], "id"), ["A", "B"]);
@@ -114,7 +114,7 @@ async fn of_two_products_with_the_same_id_the_last_counts_in_every_mode() {
     assert_eq!(full["products"]["B"]["quick_status"]["sellPrice"], 2.5);
     let line = await_logs(&cloud, 1, is_warning).await.remove(0);
     assert_eq!((&line["skipped"], &line["ids"]), (&json!(1), &json!("B")), "{line}");
-    // The last product counts even if it is invalid: the first must not replace it.
+    // The last product counts even if it is invalid: the first product must not replace it.
     let without_price = priced("null", LEVELS[1]);
     PRODUCTS.show(&cloud, &[first, PRODUCTS.usual("A"), PRODUCTS.usual("C"), without_price]);
     let later = START + 60_000;
@@ -227,7 +227,7 @@ async fn a_level_that_makes_no_sense_is_left_out_and_not_its_product() {
     let mut now = START;
     for (warnings, level) in (1..).zip(&odd) {
         let sides = [format!("[{},{level},{}]", LEVELS[0], LEVELS[1]), format!("[{}]", LEVELS[0])];
-        // Spoils each side in turn.
+        // Spoils the two sides alternately.
         let [sell, buy] = if warnings % 2 == 0 { [&sides[0], &sides[1]] } else { [&sides[1], &sides[0]] };
         PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), with_orders("B", sell, buy)]);
         let book = book(&cloud, now).await;
@@ -267,7 +267,7 @@ async fn a_book_that_makes_no_sense_is_a_failure_and_nothing_else_changes() {
         PRODUCTS.show(&cloud, &[with_orders("B", &good, &good)]);
         book(&cloud, now).await;
         PRODUCTS.show(&cloud, &[bad.replace("5.5", "6.5"), with_orders("C", &good, "[]")]);
-        // An empty side would mean that there are no orders, and the earlier book has other prices.
+        // The request must fail: an empty side would mean that there are no orders, and the earlier book has other prices.
         expect_failure(&get_at(&cloud, "/v1/bazaar?mode=book&id=B", now + 5_000).await, &bad);
         get_at(&cloud, "/v1/bazaar?mode=book&id=C", now + 5_001).await.data();
         for mode in ["item&id=B", "items&ids=B", "prices"] {

@@ -1,5 +1,5 @@
-//! An invalid perk of the mayor is left out. The route and the recorder fail without a valid mayor, which is not a row, or if no perk is
-//! valid.
+//! An invalid perk of the mayor is left out. The mayor is not a row: the route and the recorder fail if the mayor is invalid,
+//! or if no perk is valid.
 
 use serde_json::json;
 use simulator::Fault;
@@ -39,7 +39,7 @@ async fn the_mayor_fails_only_if_no_perk_makes_sense() {
 async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() {
     let cloud = start_with(without_repeated_fetches()).await;
     let good = (PERKS.body)(&PERKS.usual("A"));
-    // The pause after the previous failure is over.
+    // Each request is a minute after the previous request, when the pause after the failure is over.
     for ((part, other), now) in [
         (r#""name":"Diana""#, r#""name":null"#),
         (r#""name":"Diana""#, r#""name":5"#),

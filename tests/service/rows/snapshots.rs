@@ -89,7 +89,7 @@ async fn orders_that_are_not_json_never_pass_through() {
     let earlier = get_at(&cloud, FULL, START).await;
     serve(&cloud, &broken);
     get_at(&cloud, FULL, START + TTL).await.expect_replay_of(&earlier);
-    // The other modes do not read orders, and the pause after the failure is over.
+    // The other modes do not read orders, so they succeed once the pause after the failure is over.
     let book = MODES[5];
     for path in MODES.into_iter().filter(|path| ![FULL, book].contains(path)) {
         get_at(&cloud, path, START + TTL + 1_001).await.data();

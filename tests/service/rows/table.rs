@@ -12,7 +12,7 @@ use crate::upstream_faults::expect_failure;
 /// 2026-04-28 15:03:20 UTC, in Unix milliseconds.
 pub(super) const START: i64 = 1_777_388_600_000;
 
-/// Of fewer than ten rows, one valid row is enough.
+/// Whether a list is served: if at least half of the rows are valid, or one of fewer than ten rows.
 pub(super) const ONE_IS_ENOUGH: fn(usize, usize) -> bool =
     |good, bad| bad <= good || (good > 0 && good + bad < 10);
 
@@ -92,7 +92,7 @@ pub(super) struct Route {
     pub(super) id: Option<&'static str>,
     /// Returns the row with this id and this text between its braces.
     pub(super) row: fn(&str, &str) -> String,
-    /// Returns a value that is not a row, in the place of a row with this id.
+    /// Returns this value, which is not a row, in the place of the row with this id.
     pub(super) no_row: fn(&str, &str) -> String,
     /// Returns the provider's response with these rows, separated by commas.
     pub(super) body: fn(&str) -> String,
@@ -102,7 +102,7 @@ pub(super) struct Route {
     pub(super) is_served: fn(usize, usize) -> bool,
 }
 
-/// The values of a field in all rows, which are texts.
+/// The texts of a field in all rows.
 pub(super) fn texts(rows: &Value, field: &str) -> Vec<String> {
     rows.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap().to_owned()).collect()
 }
@@ -147,7 +147,7 @@ impl Route {
         simulator(cloud).set_fault(self.upstream, Fault::default().with_body(body));
     }
 
-    /// All rows `B` of the table: a description, the row, its name in the log, and whether it is valid.
+    /// All variants of the row `B`: a description, the row, the row's name in the log, and whether the row is valid.
     fn cases(&self) -> Vec<(String, String, String, bool)> {
         let mut cases = Vec::new();
         for field in self.fields {
@@ -186,7 +186,7 @@ impl Route {
         cases
     }
 
-    /// Checks every row `B` of the table between two usual rows.
+    /// Checks the response to each variant of the row `B` between two usual rows.
     pub(super) async fn expect_table(&self) {
         let cloud = start_with(one_instance_each()).await;
         let mut now = START;
@@ -208,7 +208,7 @@ impl Route {
             }
             now += DAY;
         }
-        // Two rows have the same id in different spellings. The first counts, or the last if the ids are keys of an object.
+        // Two rows have the same id in different spellings. If the ids are the keys of an object, the last row counts, otherwise the first.
         let other = self.fields.last().unwrap();
         let second = (self.row)(r"\u0042", &self.members(r"\u0042", Some((other.name, Some(other.good[0])))));
         let counted = if self.id.is_some() { self.usual("B") } else { second.clone() };

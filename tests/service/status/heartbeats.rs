@@ -1,5 +1,5 @@
-//! Heartbeats follow only from the recorded ticks: the order, repetition or overlap of events and killed recorders make no
-//! difference. A backfill of the past changes no heartbeat.
+//! Heartbeats follow only from the recorded ticks: neither the order, repetition or overlap of events nor killed recorders
+//! make a difference. A backfill of the past changes no heartbeat.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ async fn a_backfill_of_the_past_is_no_heartbeat_and_leaves_no_gap() {
         }
     }
     assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
-    // The oldest event that still counts as the present.
+    // An event 120 s before the clock is the oldest event of the present.
     backfill(FEED, START - 120).await;
     record(&cloud, FEED, START).await;
     let alive = heartbeat(FEED, START - 120, START, &[]);
@@ -148,13 +148,13 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     }
     record("candles", 17).await;
     assert_eq!(candles().await, built(5, 15, &[]));
-    // The function does not run for 45 minutes, and catches up.
+    // `record-candles` does not run for 45 minutes, and then catches up.
     for minute in (15..60).step_by(5) {
         record("bazaar", minute).await;
     }
     record("candles", 62).await;
     assert_eq!(candles().await, built(5, 60, &[]));
-    // The recorder of minutes fails. One missing candle is not a gap.
+    // No minute is recorded between 60 and 65. A single missing candle is not a gap.
     record("candles", 67).await;
     record("bazaar", 65).await;
     record("candles", 72).await;
@@ -162,7 +162,7 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     record("bazaar", 95).await;
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
-    // A run with nothing to build changes nothing, and completes a run that was killed before its heartbeat.
+    // A run without anything to build leaves the heartbeat as it is. It writes the heartbeat that a killed run did not write.
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
     delete_heartbeats(&cloud).await;

@@ -1,5 +1,5 @@
-//! The status says which feed is healthy, since when it is recorded, and its last gap. It reads at most nine rows, and is an error if it
-//! cannot read them.
+//! The status says which feed is healthy, since when the feed is recorded, and its last gap. A request reads at most nine rows, and fails
+//! if they cannot be read.
 
 use std::time::Duration;
 
@@ -206,7 +206,7 @@ async fn recorded_since_is_the_oldest_record_that_is_still_there() {
         put(&cloud, &marker(&format!("candles#{interval}"), slot)).await;
         let expected = if interval == "1d" { slot } else { midnight };
         let status = super::get_status(&cloud, START).await;
-        // The bazaar's minutes stay available as candles.
+        // The bazaar's minutes stay available as candles, so both feeds are recorded since the oldest candle.
         for feed in ["bazaar", "candles"] {
             assert_eq!(entry(&status, feed)["recorded_since"], rfc3339(expected), "{feed}");
         }
@@ -236,7 +236,7 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
     for (feed, _) in FEEDS {
         put(&cloud, &padded(heartbeat(feed, START, START, &[]))).await;
     }
-    // A batch of more than five rows would need a second request for the rest.
+    // A batch of more than five rows would need a second request.
     cloud.dynamodb().set_fault(Fault::unprocessed_after(5).on("BatchGetItem"));
     let operations = ["BatchGetItem", "Query", "GetItem", "Scan"];
     let requests = || operations.map(|operation| cloud.dynamodb().requests(operation));
@@ -342,7 +342,7 @@ async fn when_the_table_fails_so_does_the_route_and_an_old_status_is_not_served(
         get_at(&cloud, PATH, now * 1_000 + 59_999).await.expect_replay_of(&first);
         expect_failure(&get_at(&cloud, PATH, (now + MINUTE) * 1_000).await, what);
         cloud.dynamodb().clear_faults();
-        // The next round is at the same time, because the instance still caches the first response.
+        // Every round has the same times, because the instance still caches the first response.
         now = START;
     }
     assert!(!get_at(&cloud, PATH, (now + MINUTE) * 1_000).await.cached());

@@ -15,7 +15,8 @@ use crate::support::{await_logs, expect_clean_logs, in_repository, simulator};
 
 const MESSAGE: &str = "the data of the provider have not changed";
 
-/// Makes the feed's provider serve these data, refreshed at this time in Unix seconds.
+/// Makes the provider serve data of the feed, refreshed at this time in Unix seconds. A different value of `data`
+/// means different data.
 fn show(cloud: &Cloud, feed: &str, data: i64, refreshed_at: i64) {
     let time_ms = refreshed_at * 1_000;
     let number = usize::try_from(data).unwrap();
@@ -49,7 +50,7 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
         let at = |minute: i64| begin + minute * MINUTE;
         let case = format!("{feed}, lastUpdated advances: {is_advancing}");
         delete_heartbeats(&cloud).await;
-        // Rows of a version without `data_changed_at`.
+        // Heartbeats of an earlier version of the service, without `data_changed_at`.
         for (other, _) in FEEDS {
             put(&cloud, &heartbeat(other, at(-1), at(-1), &[])).await;
         }
@@ -120,7 +121,7 @@ async fn an_election_changes_with_its_votes_and_fire_sales_have_no_time() {
     let first = record_at(closed).await;
     assert_eq!(first, rfc3339(closed - closed % MINUTE));
     assert_eq!(record_at(closed + HOUR).await, first);
-    // On the first day, votes may be hidden.
+    // The provider may hide the votes on the first day of an election, so this is the second day.
     let open = election::opens_at(year + 1) / 1_000 + 30 * HOUR;
     for time in [open, open + HOUR] {
         assert_eq!(record_at(time).await, rfc3339(time - time % MINUTE));

@@ -20,7 +20,7 @@ use super::upstream::Upstream;
 use super::weather;
 use crate::support::{KEY_HEADER, Response, get_at, send_with, start_with, with_parameters};
 
-/// More instances than clients, so that no request waits for an instance. AWS also has no queue.
+/// The number of instances of each function. There are more instances than clients, so no request waits for an instance, as on AWS.
 const INSTANCES: u16 = 12;
 
 /// A request without a response for this long is a failure.
@@ -62,7 +62,7 @@ impl StormCloud {
             clock,
             upstream: local::Upstream::Url(upstream.url.clone()),
             schedules: true,
-            // Schedules begin at any second of the minute.
+            // The schedules begin at a random second of the minute.
             schedules_begin_after: Duration::from_millis(Rng::with_seed(seed).u64(..60_000)),
             throttling: true,
             concurrency: NonZeroU16::new(INSTANCES).unwrap(),
@@ -130,7 +130,8 @@ impl StormCloud {
         }
     }
 
-    /// Checks that the last hour of the bazaar is served as it was recorded, without the gateway. Returns the number of points.
+    /// Requests the last hour of the bazaar's history without the gateway, and checks that it has every recorded minute. Returns the number
+    /// of points.
     ///
     /// # Errors
     /// The first missing or wrong point.

@@ -1,5 +1,5 @@
-//! Checks during the storm that histories show only data that the upstream has served, and after it that the bazaar's history has every
-//! recorded minute of the last hour. Other tests check how candles and prices follow from minutes.
+//! Checks during the storm that histories show only data that the upstream has served. After the storm, checks that the bazaar's history
+//! has every recorded minute of the last hour. Other tests check how candles and prices follow from minutes.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,8 @@ fn entries(data: &Value) -> Result<&Vec<Value>, String> {
     data["history"].as_array().ok_or_else(|| format!("no history: {data:.200}"))
 }
 
-/// Returns the quotes by recorded minute. Each quote must be from a snapshot that was served in its minute or later.
+/// Returns the quotes by recorded minute. Each quote must be from a snapshot that was served at most [`READING`] seconds before the quote's
+/// minute, or later.
 fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quote>, String> {
     let shown = &journal.entries().quotes;
     let mut quotes = BTreeMap::new();

@@ -65,7 +65,7 @@ pub(super) struct Recorded {
 /// The quotes of the observed products.
 pub(super) type Quotes = BTreeMap<&'static str, Quote>;
 
-/// The recorded part of a body of the bazaar.
+/// The part of a served body of the bazaar that recorders store.
 pub(super) struct Shown {
     pub(super) requested: Moment,
     pub(super) sent: Moment,
@@ -117,7 +117,7 @@ impl Journal {
             Source::Election => vec![past_mayor(&body()["mayor"])],
             _ => Vec::new(),
         };
-        // The history has no start and end of sales.
+        // The history of fire sales has neither start nor end.
         for fields in shown.iter_mut().filter_map(Value::as_object_mut) {
             fields.retain(|name, _| name != "start" && name != "end");
         }

@@ -44,7 +44,7 @@ const ENOUGH: usize = 5;
 /// The most attempts of a recorder or a route after the storm. On a busy machine, a cold start can take too long.
 const MOST_TRIES: u32 = 10;
 
-/// Within this time, a run of `record-candles` builds the present interval: the interval ends, is complete two minutes later, and runs are
+/// Within this time, a run of `record-candles` builds the current interval: the interval ends, is complete two minutes later, and runs are
 /// five minutes apart.
 const NEXT_CANDLES: Duration = Duration::from_mins(8);
 
@@ -111,7 +111,7 @@ impl Storm {
         let mut round = 0;
         while Instant::now() < end && self.summary.lock().unwrap().wrong.len() < ENOUGH {
             round += 1;
-            // In these rounds, all clients wait for the slowest response, so they are rare.
+            // In a round with hanging requests, all clients wait for the slowest response, so such rounds are rare.
             let is_hanging = round == 4 || rng.u32(..12) == 0;
             self.cloud.set_weather(&mut rng, is_hanging);
             drop(closed.take());
@@ -171,7 +171,7 @@ impl Storm {
         }
     }
 
-    /// Ends all faults. Then recorders must record, every route must respond, and the recorded minutes must be served.
+    /// Ends all faults. Then every recorder must record, every route must respond, and every recorded minute must be served.
     async fn calm_down(&self) {
         self.cloud.upstream.set(Weather::CALM);
         self.cloud.local.dynamodb().clear_faults();
@@ -198,7 +198,7 @@ impl Storm {
         }
     }
 
-    /// Sends every recorder the event of the previous minute, which no schedule sends again.
+    /// Sends every recorder the event of the previous minute. No schedule sends that event again.
     async fn record(&self) -> Result<(), String> {
         let event = event(self.clock.now_ms() / 1_000 - MINUTE);
         for recorder in RECORDERS {

@@ -17,7 +17,7 @@ const PLAYERS: [&str; 6] = ["storm_rider", "Weather_Cock", "x", "neverplayed", "
 /// The kind of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// A route or a page of auctions with one response to a snapshot.
+    /// A route, or a page of auctions, for which only one response follows from a snapshot.
     Whole(Source),
     Bazaar(Mode),
     Player(String),

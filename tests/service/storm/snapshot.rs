@@ -1,5 +1,5 @@
-//! The simulated game that the storm's upstream serves. Its rows name their refresh, so a response that mixes two snapshots differs
-//! from every response to either of them.
+//! The simulated game that the storm's upstream serves. In most bodies, a field of every row contains the time of the refresh, so a response
+//! that mixes two snapshots differs from the responses to each of the two.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,7 +14,7 @@ use simulator::{auctions, bazaar, election, fire_sales, items, profiles};
 
 use crate::oracle::{Facts, Source};
 
-/// The number of snapshots that are kept for later requests.
+/// A [`Memory`] with more entries than this is emptied.
 const KEPT: usize = 64;
 
 /// The number of pages of auctions. The game has far more, but a recorder reads all pages and takes a quarter of a second for each.
@@ -144,7 +144,7 @@ impl Game {
 
     fn text(&self, source: &Source, refresh: i64, now_ms: i64) -> Option<String> {
         let seed = self.seed;
-        // Adds the refresh to the text, because consecutive snapshots are often almost equal.
+        // Adds the time of the refresh to a field, because consecutive snapshots are often almost equal.
         let tagged = |text: String, field: &str| {
             text.replace(&format!("\"{field}\":\""), &format!("\"{field}\":\"{} ", refresh / 1_000))
         };

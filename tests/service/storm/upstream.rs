@@ -40,7 +40,7 @@ impl Weather {
     pub(super) const CALM: Self = Self { faults: 0, hangs: 0 };
 }
 
-/// Statuses of responses that do not come from the provider, or that it sends while a refresh makes a path unavailable for a moment.
+/// Statuses that something in front of the provider sends, or that the provider sends while a refresh makes a path unavailable for a moment.
 const STATUSES: [u16; 12] = [500, 502, 503, 504, 301, 400, 401, 403, 404, 404, 422, 530];
 
 /// Bodies that are not valid responses, with their statuses.
@@ -75,7 +75,7 @@ enum Fault {
 }
 
 impl Fault {
-    /// A random fault of the source, or none.
+    /// A random fault that the source can have, or none.
     fn any(rng: &mut Rng, weather: Weather, source: &Source) -> Option<Self> {
         if rng.u32(..1_000) >= weather.faults {
             return None;

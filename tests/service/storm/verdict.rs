@@ -1,5 +1,5 @@
 //! Decides whether a response is right: its data follow from one snapshot that the upstream served and are not too old, and its
-//! headers are true; or it is an error with a reason.
+//! headers are true. An error is right if it has a reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ use super::snapshot::Snapshot;
 use crate::oracle::{Data, Facts, Source};
 use crate::support::{AUTHORIZER, Response};
 
-/// The longest time that the gateway waits for an invocation. It can delay the storage in a stage cache, and a fetch.
+/// The longest time that the gateway waits for an invocation. An invocation of this length delays the fetch,
+/// and the storage in a stage cache.
 pub(super) const INVOCATION_MS: i64 = 29_000;
 
 /// How long a log line may take to arrive.
@@ -99,7 +100,7 @@ impl ResponseCheck<'_> {
         let oldest_ms = sent.cloud_ms - longest_ms - INVOCATION_MS;
         match &query.kind {
             Kind::Unknown => true,
-            // An instance without any page cannot know the number of pages.
+            // An instance that has not fetched page 0 does not know the number of pages, so a lost page can be a 404.
             Kind::Whole(Source::Auctions(1..)) => {
                 self.journal.entries().lost_pages.iter().any(|lost_ms| *lost_ms >= oldest_ms)
             }
@@ -160,7 +161,7 @@ impl ResponseCheck<'_> {
         Ok(verdict)
     }
 
-    /// Checks that the data follow from one snapshot, which was served at the time in the headers.
+    /// Checks that the data follow from one snapshot, and that the snapshot was served at the time in the headers.
     fn expect_snapshot(
         &self,
         exchange: &Exchange,
