@@ -1,5 +1,5 @@
-//! Unknown paths and methods are 404 with a message that names them. Where `HEAD` is answered, it has the headers of `GET`. Preflights and
-//! invalid requests reach no upstream.
+//! Unknown paths and methods are 404 with a message that names them. A response to `HEAD` has the headers of the response
+//! to `GET`. Preflights and invalid requests reach no upstream.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn expect_unknown_route(response: &Response, method: &str, path: &str) {
 #[tokio::test]
 async fn an_unknown_path_is_not_found_and_named() {
     let cloud = start().await;
-    // The target of the request, and the path in the message.
+    // The target of the request, and the path in the response's message.
     let rows: [(&[u8], &str); 18] = [
         (b"/v1", "/v1"),
         (b"/v1/", "/v1/"),

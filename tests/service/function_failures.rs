@@ -173,7 +173,7 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
         assert_eq!(line["cold_start"], count == 0, "{line}");
     }
     await_platform_line(&cloud, "the invocation failed").await;
-    // The gateway may replay a success, so it is marked as cached.
+    // The gateway may replay a successful response, so the response says that it is cached.
     assert!(get_fault(&cloud, "nothing").await.cached());
 }
 

@@ -47,7 +47,7 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
             simulator(&cloud).clear_faults();
-            // The function pauses for at most this long after a failure.
+            // After a failure, the function sends no request to the upstream for at most two seconds.
             cloud.clock().advance(std::time::Duration::from_secs(2));
             // Causes never name a player.
             let named = path.replace("Notch", "[player]");

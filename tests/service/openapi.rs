@@ -185,7 +185,7 @@ async fn every_example_fits_its_schema() {
     }
 }
 
-/// Requests of other kinds than the examples, with their routes.
+/// Further requests with their routes, of kinds that the examples lack.
 const MORE: [(&str, &str); 25] = [
     ("/v1/mayor/history", "/v1/mayor/history?limit=100"),
     ("/v1/fire-sales/history", "/v1/fire-sales/history?limit=200"),
@@ -222,7 +222,7 @@ const MORE: [(&str, &str); 25] = [
 async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
-    // A mayor is in the history as soon as the term has ended, so the clock advances after this record.
+    // The history has a mayor only after the end of the term, so the clock advances after this record.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked =
@@ -251,11 +251,10 @@ async fn every_response_fits_its_schema() {
     for (path, request) in requests {
         let answered = get(&cloud, &request).await;
         assert_eq!(answered.status, 200, "{request}: {}", answered.text);
-        // Examples with `before` have another time.
+        // Examples with `before` ask for another time.
         if path.ends_with("/history") && !request.contains("NEVER") && !request.contains("before") {
             assert_ne!(answered.data()["history"], json!([]), "{request}");
         }
-        // Examples with `before` have another time.
         if path.ends_with("/candles") && !request.contains("NEVER") && !request.contains("before") {
             let data = answered.data();
             assert_eq!(data["count"], 1, "{request}");
@@ -264,7 +263,7 @@ async fn every_response_fits_its_schema() {
         }
         expect_conforming(&document, &path, &answered);
     }
-    // The least that the provider may send about elections.
+    // The smallest response about elections that the provider may send.
     let bare = json!({"success": true, "mayor": {"name": "Jerry", "key": "jerry", "perks": []}});
     simulator(&cloud)
         .set_fault("/v2/resources/skyblock/election", Fault::status(200).with_body(bare.to_string()));
@@ -399,7 +398,7 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
         let invoked = invoke(&cloud, recorder, event).await;
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{recorder}: {}", invoked.text);
     };
-    // The minutes have the candle's prices one after the other.
+    // The prices of the minutes are the candle's open, high and low, and then its close.
     let last = candle["samples"].as_i64().unwrap() - 1;
     assert!(last >= 3, "{candle}");
     for minute in 0..=last {

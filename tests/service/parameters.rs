@@ -27,7 +27,7 @@ enum Expected {
     Flawed(&'static str, &'static str),
     /// 400: the parameter, and its two values.
     Conflicting(&'static str, &'static str, &'static str),
-    /// 400: the query was split at a `;` before this rest.
+    /// 400: the query was split at a `;` before this text.
     Split(&'static str),
     /// 400: the missing parameter.
     Missing(&'static str),

@@ -249,7 +249,7 @@ async fn every_finished_day_has_a_file_with_its_candles() {
         record(&cloud, "record-bazaar", START + day * DAY).await;
         build_all(&cloud, START + day * DAY + 10 * MINUTE).await;
     }
-    // The first midnight ends the first day. A run also writes the files that earlier runs have not written.
+    // The days until 6 May have ended. No run takes place at midnight: the file of a day is written by the next run.
     let april = (28..=30).map(|day| format!("2026-04-{day}"));
     let days: Vec<_> = april.chain((1..=6).map(|day| format!("2026-05-0{day}"))).collect();
     for day in &days {

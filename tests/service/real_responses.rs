@@ -131,7 +131,7 @@ async fn the_prices_of_every_real_product_keep_every_digit() {
 }
 
 /// By capture, the products whose average sell price is above their highest buy order, and the products whose average buy price is below
-/// their lowest sell offer, by more than a hundredth of a coin. They exist because the provider updates orders and averages separately.
+/// their lowest sell offer, by more than a hundredth of a coin. The provider updates orders and averages separately.
 const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
     (
         BAZAAR,

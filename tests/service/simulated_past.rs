@@ -1,4 +1,4 @@
-//! The local cloud starts with a past: prices, and candles that agree with each other (`infra/local/README.md`, The past).
+//! The local cloud generates a past when it starts: prices, and candles that agree with each other (`infra/local/README.md`, The past).
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ fn count(candles: &[Candle]) -> i64 {
     candles.len().try_into().unwrap()
 }
 
-/// The length of the past in candles of the interval, in seconds, by default.
+/// The default length of the past for candles of this interval, in seconds.
 fn depth(interval: &str) -> i64 {
     if interval == "1d" { 90 * DAY } else { DAY }
 }
@@ -68,7 +68,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
 /// Waits until the past is complete. Panics unless the log names the missing parts after each part.
 async fn await_the_past(cloud: &Cloud) {
     let begun = Instant::now();
-    // There is a message before each of the four parts, and one at the end.
+    // The log has a message before each of the four parts of the past, and a message at the end.
     let is_message = |line: &String| line.starts_with("history: ");
     while cloud.logs().iter().filter(|line| is_message(line)).count() < 5 {
         assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
@@ -95,7 +95,7 @@ async fn expect_candles(cloud: &Cloud) {
         assert_eq!(count(&recorded), (newest - oldest) / length + 1, "{interval}");
         let from = NOW - depth(interval);
         assert_eq!(oldest, from - from % length.max(10_800), "{interval}");
-        // A candle follows from the finer candles if all of them exist.
+        // If all finer candles of an interval exist, the candle must follow from them.
         let mut compared = 0;
         for candle in recorded.iter().filter(|_| finer_length < length) {
             let opened_at = candle.slot().unwrap();

@@ -116,7 +116,8 @@ async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
     await_logs(cloud, count, of_failure).await.pop().unwrap()
 }
 
-/// Panics unless the response replays the earlier response, or is a failure without an earlier response, and the log line agrees.
+/// With an earlier response, panics unless the response replays it. Without one, panics unless the response is a failure. The log line must
+/// agree with the response.
 #[track_caller]
 fn expect_fault(response: &Response, earlier: Option<&Response>, line: &Value, what: &str) {
     let logged = (&line["status"], &line["level"]);
@@ -223,7 +224,7 @@ async fn a_first_failure_is_retried_once() {
                 simulator(&cloud).set_fault(upstream, fault.clone().times(1));
                 assert!(!get_at(&cloud, example.path, moment).await.cached(), "{upstream} after {fault:?}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{upstream} after {fault:?}");
-                // By then, no cache is valid: names are cached longest, for a day.
+                // At the next moment, no cached response is valid. Names are cached longest, for a day.
                 moment += milliseconds(Duration::from_hours(25));
             }
         }
@@ -285,7 +286,7 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
                 }
                 assert!(!get_at(&cloud, example.path, now + 40_000).await.cached(), "{what}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{what}");
-                // By then, the cached response is too old to serve, and the name is no longer cached.
+                // At the next time, the cached response is too old to serve, and the name is no longer cached.
                 now += milliseconds(Duration::from_hours(25));
             }
         }
@@ -331,7 +332,7 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
         ),
     ]
     .into_iter()
-    // The pause after a refusal is over.
+    // Each request is two minutes after the previous request, when the pause after a refusal is over.
     .zip((START..).step_by(120_000))
     {
         let (name, fault, code) = case;
@@ -374,7 +375,7 @@ async fn after_a_refusal_the_name_service_gets_no_request_for_a_minute_and_known
         );
         assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
         assert!(!get_at(&cloud, "/v1/profile/Other", now + 60_000).await.cached());
-        // A name is cached for a day. A quarter of an hour after that, the profile has also expired.
+        // A name is cached for a day. A quarter of an hour after the name's expiry, the profile has also expired.
         let day = START + milliseconds(Duration::from_hours(24));
         for (now, requests) in [(day - 1, 3), (day + milliseconds(Duration::from_mins(15)), 4)] {
             get_at(&cloud, "/v1/profile/Known", now).await.data();
@@ -423,7 +424,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
             let line = await_cause(cloud, example, 1).await;
             assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
             assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
-            // After this long, the function does not retry.
+            // A fetch that takes this long is not retried.
             assert_eq!(simulator(cloud).requests(&example.upstream[0]), 1, "{}", example.upstream[0]);
         }
         expect_clean_logs(cloud);
@@ -434,7 +435,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
 #[tokio::test]
 async fn all_upstream_requests_of_one_response_share_its_deadline() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
-    // Each request takes less than the eight seconds that both share.
+    // Each of the two fetches takes less than eight seconds, but together they have only eight seconds.
     simulator(&cloud).set_fault("/users/profiles/minecraft/Notch", Fault::delay(Duration::from_secs(5)));
     simulator(&cloud).set_fault(PROFILES, Fault::delay(Duration::from_secs(5)));
     // Slow, but in time.
@@ -525,7 +526,7 @@ async fn failures_about_a_player_are_logged_with_their_status_and_without_the_pl
     .zip(1..)
     {
         simulator(&cloud).set_fault(upstream, fault);
-        // A name is cached for a day, so the next day sends requests to both services.
+        // A name is cached for a day, so each case, which is on another day, sends requests to both services.
         let now = START + day * milliseconds(Duration::from_hours(25));
         expect_failure(&get_at(&cloud, &path, now).await, word);
         simulator(&cloud).set_fault(upstream, Fault::default());

@@ -41,7 +41,7 @@ fn tracked_texts() -> Vec<(String, String)> {
     texts.collect()
 }
 
-/// The target of `link` in the page `from`, relative to the root of the repository. `None` if it is outside.
+/// The target of `link` in the page `from`, relative to the root of the repository. `None` if the target is outside the repository.
 fn resolved(from: &str, link: &str) -> Option<String> {
     let mut segments: Vec<&str> = from.split('/').collect();
     segments.pop();

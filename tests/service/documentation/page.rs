@@ -116,7 +116,7 @@ impl MarkdownPage {
         anchors
     }
 
-    /// The rows of the table with this index under the heading.
+    /// The rows of the table at this index among the tables under the heading.
     #[track_caller]
     pub(super) fn rows(&self, heading: &str, index: usize) -> &[Vec<Cell>] {
         let mut tables = self.tables.iter().filter(|table| table.heading == heading);

@@ -10,7 +10,7 @@ const PAGE: &str = "docs/add-a-route.md";
 /// The most files outside the function's folder that a new route changes.
 const MOST: usize = 8;
 
-/// Files that `cargo generate` or Cargo writes, and pages that name the example for another reason.
+/// Files that `cargo generate` or Cargo writes, and pages that name the example route for another reason.
 const LEFT_OUT: [&str; 7] = [
     "Cargo.lock",
     "docs/add-a-route.md",

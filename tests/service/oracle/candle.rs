@@ -25,7 +25,7 @@ pub(crate) struct Candle {
 }
 
 impl Candle {
-    /// The complete candle of a slot's minutes. The slot starts at this time in Unix seconds. `None` without minutes.
+    /// The complete candle of the minutes of an interval that starts at `slot`, in Unix seconds. `None` without minutes.
     pub(crate) fn of_minutes(slot: i64, minutes: impl Iterator<Item = Quote>) -> Option<Self> {
         let opened_at = Timestamp::from_second(slot).unwrap().to_string();
         let candle = |minute: Quote| {
@@ -49,7 +49,8 @@ impl Candle {
         minutes.map(candle).reduce(Self::followed_by)
     }
 
-    /// The candle of shorter candles in order. The first of them may open later. `None` without parts.
+    /// The candle that starts at `opened_at` and joins `parts`, shorter candles in order. The first part may start later. `None` without
+    /// parts.
     pub(crate) fn of_parts(opened_at: &str, parts: impl Iterator<Item = Self>) -> Option<Self> {
         let whole = parts.reduce(Self::followed_by)?;
         Some(Self { opened_at: opened_at.to_owned(), ..whole })
@@ -69,7 +70,7 @@ impl Candle {
         later
     }
 
-    /// The start of the candle's interval in Unix seconds. `None` unless it is in whole seconds and UTC.
+    /// The start of the candle's interval in Unix seconds. `None` unless `opened_at` is in whole seconds and UTC.
     pub(crate) fn slot(&self) -> Option<i64> {
         let time: Timestamp = self.opened_at.parse().ok()?;
         (time.to_string() == self.opened_at).then_some(time.as_second())

@@ -57,7 +57,7 @@ impl Facts {
                 data.insert("auctions".to_owned(), auctions);
                 data.into()
             }),
-            // Responses also have the id and the name of the request.
+            // Responses also have the id and the name of the player.
             Source::Profiles(_) => match &body["profiles"] {
                 Value::Null => Some(json!([])),
                 profiles => any_usable(profiles, profile),
@@ -79,7 +79,7 @@ impl Facts {
         }
     }
 
-    /// Whether every route can be served.
+    /// Whether a route can serve the body.
     pub(crate) fn is_usable(&self) -> bool {
         match self {
             Self::Single(data) => data.is_some(),
@@ -109,7 +109,7 @@ fn any_usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<V
     if is_short && !shaped.is_empty() { Some(shaped.into()) } else { usable(rows, shape) }
 }
 
-/// The fields of the object.
+/// The object with only these fields.
 fn picked(row: &Value, fields: &[&str]) -> Map<String, Value> {
     fields.iter().map(|field| ((*field).to_owned(), row[*field].clone())).collect()
 }

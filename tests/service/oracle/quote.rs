@@ -1,4 +1,4 @@
-//! The recorded prices and volumes of a product.
+//! Reads the quotes of charts.
 
 use serde_json::Value;
 

@@ -29,7 +29,7 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Panics unless the served code equals its source without indentation, empty lines and lines of comments.
+/// Panics unless the served code equals its source without indentation, empty lines and comment lines.
 #[track_caller]
 fn expect_code(source: &str, served: &str) {
     let mut served_lines = served.lines().peekable();
@@ -130,7 +130,7 @@ async fn another_version_or_name_is_not_found() {
         (folder.to_uppercase().replace("/ASSETS", "/assets") + "/market.js", "/market.js not found"),
         (format!("{folder}/nothing.js"), "/nothing.js not found"),
         (format!("{folder}/MARKET.JS"), "/MARKET.JS not found"),
-        // The pages have other addresses.
+        // A page is served only at its own address, not in this folder.
         (format!("{folder}/market.html"), "/market.html not found"),
         (format!("{folder}/README.md"), "/README.md not found"),
         (format!("{folder}/.."), "/.. not found"),
@@ -147,7 +147,7 @@ async fn another_version_or_name_is_not_found() {
         assert!(message.len() < 350, "{message}");
         assert_eq!(response.headers["cache-control"], "no-store", "{target}");
     }
-    // These paths are unknown routes.
+    // These paths belong to no route.
     for target in ["/assets", "/assets/", &folder, &format!("{folder}/a/market.js"), "/assets//market.js"] {
         let message = get_raw(&cloud, target.as_bytes()).await.error("NOT_FOUND");
         assert!(message.starts_with("Route GET /assets"), "{target}: {message}");

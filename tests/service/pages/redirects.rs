@@ -25,7 +25,7 @@ async fn a_slash_at_the_end_leads_to_the_page_and_the_query_stays() {
         ("/market/?item=A&item=B&item=A&range=1h", "../market", "item=A&item=B&item=A&range=1h"),
         ("/docs/?empty=&x=a+b%26c%3Dd%23e", "../docs", "empty=&x=a b&c=d#e"),
         ("/docs/?a%26b=%C3%AB", "../docs", "a&b=ë"),
-        // The location has no part of the path.
+        // The location repeats no part of the requested path.
         ("/d%6fcs/", "../docs", ""),
         (
             "/market/?next=//evil.example/%0d%0aSet-Cookie:%20a=b",

@@ -43,7 +43,7 @@ async fn a_page_is_its_file_with_the_addresses_of_this_version() {
             let served = get(&cloud, &target).await.text;
             let mut parts = expected.split("{document:");
             let mut rest = served.strip_prefix(parts.next().unwrap()).unwrap();
-            // `tests/browser` checks the texts that replace the marks.
+            // `tests/browser` checks the texts that replace the placeholders `{document:…}`.
             for part in parts {
                 let (_, text) = part.split_once('}').unwrap();
                 (_, rest) = rest.split_once(text).unwrap_or_else(|| panic!("{target} lacks {text}"));
@@ -87,7 +87,7 @@ async fn no_key_is_required_and_a_wrong_one_does_not_matter() {
     expect_clean_logs(&cloud);
 }
 
-/// The market page's policy forbids all of these, and the API reference's policy most of them.
+/// The market page's policy forbids inline scripts and styles, frames and forms. The API reference's policy allows inline styles.
 #[test]
 fn the_pages_have_scripts_and_styles_in_files_only() {
     for (_, name) in PAGES {

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 /// The beginning of the paths of the name service.
 pub(crate) const NAME_SERVICE: &str = "/users/";
 
-/// A request to one route, and the upstream requests that it causes. Routes of history cause none.
+/// A request to one route, and the upstream requests that it causes. Requests for recorded data cause none.
 #[derive(Debug)]
 pub(crate) struct Example {
     pub(crate) route: &'static Route,
@@ -20,7 +20,7 @@ pub(crate) struct Example {
     pub(crate) upstream: Vec<String>,
 }
 
-/// The example requests in the descriptions of the functions. A route with several kinds of responses has several.
+/// The example requests in the descriptions of the functions. A route with several kinds of responses has several examples.
 static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
     let requests = openapi::requests().unwrap().into_iter().filter(|(_, path)| path.starts_with("/v1/"));
     requests
@@ -59,7 +59,7 @@ pub(crate) fn recorded_requests() -> impl Iterator<Item = &'static str> {
     EXAMPLES.iter().filter(move |example| recorded(example.route)).map(|example| example.path)
 }
 
-/// A request with these pairs for a query parameter, such as `limit=5`. The other parameters are from an example that has this one.
+/// A request with these pairs for a query parameter, such as `limit=5`. The other parameters are from an example that has this parameter.
 pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> String {
     let has_parameter = |pair: &&str| pair.split('=').next() == Some(parameter);
     let examples = EXAMPLES.iter().filter(|example| example.route.path == route.path);

@@ -58,7 +58,7 @@ impl Response {
         body
     }
 
-    /// Panics unless this response is `earlier` from a cache: the same data and times, and `cached: true`.
+    /// Panics unless this response is a replay of `earlier` from a cache: the same data and times, and `cached: true`.
     #[track_caller]
     pub(crate) fn expect_replay_of(&self, earlier: &Self) {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);

@@ -51,7 +51,7 @@ pub(crate) fn one_instance_each() -> Options {
     Options { concurrency: NonZeroU16::MIN, ..Options::for_tests() }
 }
 
-/// Options for a cloud whose recorders have only ten seconds for a run, too few to repeat a fetch.
+/// Options for a cloud whose recorders have only ten seconds for a run, which is too short to repeat a fetch.
 pub(crate) fn without_repeated_fetches() -> Options {
     Options { longest_timeout: Duration::from_secs(10), ..Options::for_tests() }
 }
@@ -87,7 +87,7 @@ pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Parameters of flips, with the limit, the lowest price and the lowest volume that they set.
+/// Parameters of the mode `flips`, with the resulting limit, lowest price and lowest volume.
 pub(crate) const FLIPS: [(&str, usize, [u32; 2]); 8] = [
     ("", 20, [50_000, 10_000]),
     ("&limit=1", 1, [50_000, 10_000]),

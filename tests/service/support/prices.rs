@@ -34,7 +34,7 @@ pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
 }
 
 /// Records the prices of these items for the minute of this time in Unix milliseconds. The items must be sorted by id. The id of an item's
-/// cheapest auction is the item's position, and the provider refreshed one second before the time.
+/// cheapest auction is the item's position, and the provider's refresh is one second before the time.
 pub(crate) async fn record_prices_of(cloud: &Cloud, time_ms: i64, items: &[(&str, u64, Option<u64>, u32)]) {
     let price = |(id, lowest, second, listings): &(&str, u64, Option<u64>, u32)| {
         let (lowest, second) = (Coins::of_hundredths(*lowest), second.map(Coins::of_hundredths));
