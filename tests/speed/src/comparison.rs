@@ -1,9 +1,9 @@
-//! Compares a function with its floor.
+//! Compares a function with its floor: the smallest function of the same kind, which `tests/fixtures/hello` contains.
 
 use std::time::Duration;
 
-/// The times of a function and its floor, and their ratio. All are medians of pairs that were measured in alternation, so a change in the
-/// machine's load affects both.
+/// The times of a function and its floor, and the ratio of the times. All three are medians over pairs. The two times of a pair are
+/// measured directly after each other, so a change in the machine's load affects both.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) own_ms: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Compares pairs of a function's time and its floor's.
+    /// Compares pairs of a function's time and its floor's time.
     pub(crate) fn new(pairs: &[(Duration, Duration)]) -> Self {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
         Self {

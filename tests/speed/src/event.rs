@@ -40,7 +40,7 @@ impl Events {
         Ok(Self { event, now_ms: FIRST_MS })
     }
 
-    /// The event at the time of the previous event, which the function answers from memory.
+    /// The event at the time of the previous event. The function answers it from memory.
     pub(crate) fn again(&mut self) -> Bytes {
         let context = self.event.get_mut("requestContext").and_then(Value::as_object_mut);
         if let Some(context) = context {
@@ -49,7 +49,7 @@ impl Events {
         Bytes::from(json!(self.event).to_string())
     }
 
-    /// The event at a time when the function's memory has expired.
+    /// The event at a time when the data in the function's memory has expired.
     pub(crate) fn later(&mut self) -> Bytes {
         self.now_ms += STEP_MS;
         self.again()

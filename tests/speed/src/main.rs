@@ -30,7 +30,7 @@ struct Arguments {
 enum Command {
     /// Measure start-up and size; exit code 1 if a function exceeds a limit
     Startup(startup::Arguments),
-    /// Compare the processor time of requests with a floor; exit code 1 if one exceeds its limit
+    /// Compare the processor time of requests with the smallest function's; exit code 1 if one exceeds its limit
     Ratios(ratios::Arguments),
 }
 

@@ -14,16 +14,17 @@ use crate::instance::Instance;
 use crate::upstream::{AUCTIONS, BAZAAR, ITEMS, PLAYER, PLAYER_NAME, PLAYER_PROFILES, Upstream};
 use crate::{print, release, workspace};
 
-/// The number of pairs of blocks. Each block has new processes, because the memory layout of a process can halve or double short
-/// times.
+/// The number of pairs of blocks: successive requests to a new process of the function, and to a new process of its floor. A block has
+/// a new process, because the memory layout of a process can halve or double short times.
 const BLOCKS: usize = 15;
-/// The number of measured requests in a block, after as many unmeasured requests.
+/// The numbers of measured requests in a block: requests for which the function fetches, and requests that it answers from memory. As
+/// many unmeasured requests precede them.
 const FETCHED: u32 = 10;
 const REMEMBERED: u32 = 60;
-/// The largest ratio of a request that is answered from memory. Only large responses come near it. The full bazaar has 0.14 to
-/// 0.23, which depends on the speed of memory.
+/// The largest ratio of a request that is answered from memory. Only large responses come near this limit. The full bazaar has
+/// 0.14 to 0.23, which depends on the speed of memory.
 const REMEMBERED_LIMIT: f64 = 0.3;
-/// The mark of a fetched response, escaped as in a function's response.
+/// The texts that mark a fetched response and a response from memory, escaped as in a function's response.
 const FETCHED_MARK: &str = r#"\"cached\":false"#;
 const REMEMBERED_MARK: &str = r#"\"cached\":true"#;
 /// The number of characters that are shown of an unexpected response.
@@ -132,7 +133,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(is_within_limits)
 }
 
-/// The processor times of one request of a function.
+/// The processor times of one request to a function.
 struct OwnBlocks {
     fetched: Duration,
     remembered: Duration,

@@ -43,7 +43,7 @@ pub(crate) fn depends_on(name: &str, dependency: &str) -> Result<bool, String> {
     Ok(text.lines().any(|line| line.split_once('.').is_some_and(|(name, _)| name == dependency)))
 }
 
-/// Builds the functions and their floors, and returns the folder of the programs.
+/// Builds the functions and their floors (`hello`), and returns the folder of the programs.
 ///
 /// # Errors
 /// If the build fails. Cargo has printed the reason.

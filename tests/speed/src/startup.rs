@@ -11,7 +11,7 @@ use crate::comparison::Comparison;
 use crate::instance::{Instance, NO_SERVER};
 use crate::{print, release};
 
-/// The limit of the start-up time relative to the floor.
+/// The limit of the start-up time relative to the floor, the smallest function of the same kind.
 const RATIO: f64 = 1.15;
 /// The number of starts of each function, each paired with a start of its floor.
 const STARTS: usize = 100;
@@ -68,8 +68,8 @@ async fn start_up(program: &Path) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// The smallest function of the same kind. `hello-table` takes about 1.25 times as long as `hello`, because the SDK parses its list of
-/// AWS's partitions whenever it builds a client.
+/// The function's floor: the smallest function of the same kind. `hello-table` takes about 1.25 times as long as `hello`, because the
+/// SDK parses its list of AWS's partitions whenever it builds a client.
 ///
 /// # Errors
 /// If the function's manifest cannot be read.

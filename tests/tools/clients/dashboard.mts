@@ -1,5 +1,5 @@
-// Buys access on the example of a dashboard in a real browser: it waits for the payment, and issues, replaces and revokes a key. Stripe is a
-// server with two sessions of a checkout here, and its event is signed by Stripe's own library.
+// Uses the example dashboard in a real browser: buys access, waits for the payment, and issues, replaces and revokes a key. A server with
+// two checkout sessions replaces Stripe, and Stripe's own library signs the events.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -61,7 +61,7 @@ try {
     await page.goto(`${address}?session_id=cs_unknown`);
     await page.getByText("Subscribe first").waitFor();
 
-    // The customer is back before the event is.
+    // The customer returns to the dashboard before the event of the payment arrives.
     await page.goto(`${address}?session_id=cs_first`);
     await page.getByText("Waiting for the payment").waitFor();
     await pay("cus_First");
@@ -80,7 +80,7 @@ try {
     assert.notEqual(first, second);
     assert.equal(await mayor(first), 200);
 
-    // Another customer cannot revoke it, and neither can somebody with a cookie that is not signed.
+    // Neither another customer nor a client with an unsigned cookie can revoke the key.
     const keyId = await page.locator('form:has-text("Revoke") input[name=key_id]').first().inputValue();
     const other = await browser.newContext();
     await pay("cus_Second");

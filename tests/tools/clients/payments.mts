@@ -154,8 +154,8 @@ for (const sent of [
     assert.equal(await twice("ignored", sent, "cus_Nobody"), undefined);
 }
 
-// A signature is refused if it is missing, late, or for another body or another secret. During a rotation of the secret, there are two
-// signatures.
+// A signature is refused if it is missing or late, or if it is for another body or another secret. During a rotation of the secret, the
+// header has two signatures.
 const payload = JSON.stringify(bought("cus_Signed"));
 const large = JSON.stringify({ ...bought("cus_Signed"), padding: "x".repeat(256 * 1_024) });
 for (const [body, header] of [

@@ -1,4 +1,4 @@
-// Sends a request with the TypeScript client. The compiler checks it against the generated types.
+// Sends a request with the TypeScript client. The compiler checks the request against the generated types.
 
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.d.ts";

@@ -6,7 +6,7 @@ import sys
 
 from functions import functions
 
-# The version of Amazon Linux 2023, the base of `provided.al2023`.
+# The glibc version of Amazon Linux 2023, the base of `provided.al2023`.
 NEWEST_GLIBC = (2, 34)
 # The limits of stripped binaries in bytes. Larger binaries start more slowly. Functions with a table link the AWS SDK.
 LARGEST = 4_000_000

@@ -13,7 +13,7 @@
 #
 # Containers need a Docker engine. As root on Debian, the script installs missing packages from Debian, and starts its own
 # engine in separate namespaces, which ends with the script. Otherwise it uses the running engine. Without an engine, it skips
-# the part, and exits with 77 after the other parts have passed.
+# the part `containers`, and exits with 77 after the other parts have passed.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 here=tests/tools/sam
@@ -140,7 +140,7 @@ if is_selected template; then
         sam validate --lint --template-file "$template"
     done
     cfn-lint template.yaml infra/*.yaml
-    # This region has no budgets.
+    # eu-central-2 has no budgets, so only infra/budget.yaml may contain one.
     cfn-lint --regions eu-central-2 --template template.yaml
     step "template: the SAM translator, and assertions on its output"
     python $here/template/assertions.py template.yaml

@@ -19,7 +19,8 @@ from functions import functions
 from processes import REPOSITORY, TARGET, Failure, Process, end_politely_when_asked, free_port
 
 SAM = pathlib.Path(sys.executable).parent / "sam"
-# The functions to invoke with their sample events. The first needs no provider, the second the provider, the third also its key.
+# The functions to invoke, with their sample events. The first needs no provider, the second needs the provider, and the third also needs
+# the provider's key.
 INVOKED = {"IndexFunction": "index", "MayorFunction": "mayor", "ProfileFunction": "profile"}
 # For each path: the status and the beginning of the body.
 REQUESTS = {
@@ -30,7 +31,7 @@ REQUESTS = {
 
 
 def attempted(attempt):
-    """Returns the first result of up to three attempts. On a busy machine, SAM's emulator may start a function before it listens."""
+    """Returns the first result of up to three attempts. On a busy machine, SAM may start a function before SAM's emulator listens."""
     for number in range(3):
         try:
             return attempt()

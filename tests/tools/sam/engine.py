@@ -23,7 +23,7 @@ IMAGE = "game-data-query-service-test"
 
 @contextlib.contextmanager
 def own_engine():
-    """Starts an engine, which ends with the block. Needs root in separate namespaces, which `check_with_sam.sh` creates."""
+    """Starts an engine, which ends with the `with` block. Needs root in separate namespaces, which `check_with_sam.sh` creates."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="sam-engine-") as folder:
@@ -47,19 +47,19 @@ def bridge_address():
     """Returns the address of this machine in the containers' network."""
     with contextlib.closing(docker.from_env()) as client:
         [network, *_] = client.networks.get("bridge").attrs["IPAM"]["Config"]
-    # Some engines do not report the address. Then it is the first address of the subnet.
+    # If the engine does not report the address, it is the first address of the subnet.
     return network.get("Gateway") or str(next(ipaddress.ip_network(network["Subnet"]).hosts()))
 
 
 @contextlib.contextmanager
 def image(programs):
-    """Builds an image with the libraries that the programs link, and yields its name. The image is removed after the block."""
+    """Builds an image with the libraries that the programs link, and yields its name. The image is removed after the `with` block."""
     with contextlib.closing(docker.from_env(timeout=120)) as client:
         client.api.import_image_from_data(root_file_system(programs), repository=IMAGE, tag="latest")
         try:
             yield f"{IMAGE}:latest"
         finally:
-            # Also removes the image that SAM builds on top, with its emulator.
+            # Also removes the image that SAM builds from this image and its emulator.
             for built in client.images.list(IMAGE):
                 client.images.remove(built.id, force=True)
 

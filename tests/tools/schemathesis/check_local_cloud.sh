@@ -21,7 +21,7 @@ run_schemathesis() {
 description="$PWD/functions/index/openapi.json"
 export SCHEMATHESIS_HOOKS="$PWD/tests/tools/schemathesis/hooks.py"
 cd "$checks"
-# schemathesis sends no request to the URL of the document. So the second run reads the document from a file, and requests only
-# that URL. With other routes, schemathesis would take player names from the response.
+# schemathesis sends no request to the URL from which it reads the document. So the second run reads the document from a file, and
+# requests only that URL. If it also requested other routes, it would take player names from the document in the response.
 run_schemathesis "$BASE_URL/openapi.json" --max-examples "${1:-60}"
 run_schemathesis "$description" --max-examples 10 --include-path /openapi.json

@@ -1,4 +1,4 @@
-"""Changes or excludes requests that OpenAPI cannot describe, because a parameter depends on another one."""
+"""Changes or excludes requests whose validity OpenAPI cannot describe, because a parameter depends on another parameter."""
 
 import re
 

@@ -15,7 +15,7 @@ from deployed import attribute, either, of_type, reference, text_with
 from monitoring import Monitoring  # noqa: F401 (unittest also runs it)
 
 CODES = {400: "BAD_REQUEST", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 429: "RATE_LIMITED", 500: "INTERNAL_ERROR"}
-# Variables of AWS and of the authorizer. An unknown variable would leave its field empty without an error.
+# The variables in the access log, from AWS and the authorizer. An unknown variable would leave its field empty without an error.
 LOGGED = {
     "requestTimeEpoch", "requestId", "identity.sourceIp", "httpMethod", "resourcePath", "status", "responseLength", "responseLatency",
     "integrationLatency", "identity.apiKeyId", "error.responseType", "integration.requestId", "authorizer.requestId", "authorizer.latency",
@@ -36,7 +36,7 @@ READS_BATCHES = {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}}
 WRITES_BATCHES = {"History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"}}
 KEEPS_EVENTS = {"DeadLetters": {"sqs:SendMessage"}}
 API_GATEWAY = "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
-# Includes all keys of API Gateway, but only the plans of this stack.
+# The rights include all keys of API Gateway, but only the plans of this stack.
 MANAGES_KEYS = {
     "Access": {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"},
     "Access/index/by-account": {"dynamodb:Query"},
@@ -99,7 +99,7 @@ class Api(unittest.TestCase):
         for setting in STAGE["MethodSettings"]:
             condition, setting, _ = setting.get("Fn::If", [None, setting, NOTHING])
             path = setting["ResourcePath"].replace("~1", "/").replace("//", "/")
-            # An entry inherits no values, and each property is a patch of the stage, so entries have exactly these properties.
+            # A method's settings inherit no values, and each property is a patch of the stage, so they have exactly these properties.
             properties = {"ResourcePath", "HttpMethod", "CachingEnabled", "ThrottlingRateLimit", "ThrottlingBurstLimit"}
             self.assertEqual(set(setting) - {"CacheTtlInSeconds"}, properties, path)
             if path != "/*":
@@ -132,7 +132,7 @@ class Api(unittest.TestCase):
 
     def test_every_response_of_the_gateway_is_an_error_of_the_contract(self):
         for kind, response in API["x-amazon-apigateway-gateway-responses"].items():
-            # A status here would replace the statuses of all types that AWS may add.
+            # A status of DEFAULT_4XX would replace the statuses of all response types that AWS may add.
             status = 400 if kind == "DEFAULT_4XX" else int(response["statusCode"])
             self.assertEqual("statusCode" in response, kind != "DEFAULT_4XX", kind)
             [body] = response["responseTemplates"].values()

@@ -1,5 +1,5 @@
-"""Reads the templates as CloudFormation receives them, and has short functions for their expressions. Works offline, without
-credentials."""
+"""Reads the templates as CloudFormation receives them, and offers short functions for the expressions in templates. Works offline,
+without credentials."""
 
 import os
 import sys
