@@ -60,7 +60,7 @@ class Rehearsal:
         self.other = Stack(account.in_region(OTHER_REGION))
 
     def run(self):
-        """Runs all steps. Each step depends on the earlier ones."""
+        """Runs all steps. Each step depends on the earlier steps."""
         self.empty = inventory(self.account)
         with step("packages the development builds as `sam build` would"):
             self.stack.package()
@@ -159,7 +159,8 @@ class Rehearsal:
         logs = {event["PhysicalResourceId"] for event in created if event["ResourceType"] == "AWS::Logs::LogGroup"}
         self.stack.delete()
         expect(not self.left_behind(), f"the failed stack leaves behind: {self.left_behind()}")
-        # Functions that ran during the creation may deliver their logs late, and Lambda then creates the log group again. Simulates that.
+        # Functions that ran during the creation may deliver their logs late, and Lambda then creates the log group again.
+        # Creates the groups, as Lambda would.
         expect(logs, "the failed creation had no log group")
         for group in logs:
             self.account.client("logs").create_log_group(logGroupName=group)
@@ -315,7 +316,7 @@ class Rehearsal:
         # A run of the next minute replaces the files, so the bucket accepts conditional writes.
         before = contents["prices.json"]["updated_at"]
         later = lambda: json.load(storage.get_object(Bucket=bucket, Key="prices.json")["Body"])["updated_at"]
-        eventually(lambda: all(later()[market] > before[market] for market in before), "the files stay as they are")
+        eventually(lambda: all(later()[market] > before[market] for market in before), "the files do not change")
 
     def receive_payments(self):
         """Follows infra/README.md, Sell access."""

@@ -16,7 +16,7 @@ use crate::support::{
     start_with,
 };
 
-/// The number of arbitrary events before each good one.
+/// The number of arbitrary events before each good event.
 const EVENTS: usize = 6;
 
 /// The number of good events per function, unless `PROPTEST_CASES` is set.
@@ -56,7 +56,7 @@ struct Events {
     changed: Value,
 }
 
-/// Sends arbitrary events to the function, and the good event after every [`EVENTS`] of them. `check` checks the response to an
+/// Sends arbitrary events to the function, and the good event after every [`EVENTS`] arbitrary events. `check` checks the response to an
 /// arbitrary event. `essence` extracts the part that all responses to the good event share.
 fn expect_survival(
     (runtime, cloud): (&Runtime, &Cloud),

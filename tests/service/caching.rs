@@ -150,7 +150,7 @@ async fn each_book_and_each_list_of_ids_has_its_own_response() {
     for (minute, query) in (0..).zip(["mode=items&ids=X,Y", "mode=book&id=X"]) {
         let before = get(query, minute * 60_000 + 4_999).await;
         get(query, minute * 60_000 + 1).await.expect_replay_of(&before);
-        // Responses from the earlier market must not outlive it.
+        // A response from the earlier market must not be served after that market.
         cloud.clock().advance(Duration::from_mins(1));
         let after = get(query, (minute + 1) * 60_000).await;
         assert!(!after.cached(), "{query}");
@@ -323,7 +323,7 @@ async fn behind_a_gateway_cache_a_function_fetches_auctions_when_news_is_due() {
     expect_a_request_per_refresh(&cloud, AUCTION_PAGES, refreshes.len());
 }
 
-/// If the provider has stopped refreshing, or its clock is wrong, the function fetches after every TTL.
+/// If the provider has stopped refreshing, or the provider's clock is wrong, the function fetches after every TTL.
 #[tokio::test]
 async fn behind_a_gateway_cache_news_is_overdue_after_the_provider_s_interval() {
     let cloud = start_with(behind_a_gateway_cache()).await;

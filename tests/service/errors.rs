@@ -12,7 +12,7 @@ use crate::support::{
     Response, expect_clean_logs, get, get_raw, one_instance_each, send, simulator, start, start_with,
 };
 
-/// A path of every route, and an unknown one.
+/// A path of every route, and an unknown path.
 fn paths() -> Vec<String> {
     let example = |path: &str| {
         [("{username}", "Notch"), ("{hash}", "0123"), ("{file}", "market.js")]
@@ -132,7 +132,7 @@ async fn options_is_a_preflight_that_allows_any_origin_to_get_with_a_key() {
         assert_eq!(response.text, "{}", "{path}");
     }
     for route in ["/v2/skyblock/*", "/v2/resources/*", "/users/*"] {
-        assert_eq!(simulator(&cloud).requests(route), 0, "a preflight reached the upstream");
+        assert_eq!(simulator(&cloud).requests(route), 0, "a preflight must not reach the upstream");
     }
 }
 

@@ -246,7 +246,7 @@ async fn every_response_fits_its_schema() {
         let examples = complete_examples(&operation, 200).into_iter();
         requests.extend(examples.map(|(request, _)| (operation.path().to_owned(), request)));
     }
-    assert_eq!(requests.len(), VERSION_1.len() + 1 + 7, "each route, and seven further modes");
+    assert_eq!(requests.len(), VERSION_1.len() + 1 + 7, "examples of each route and mode");
     requests.extend(MORE.map(|(path, request)| (path.to_owned(), request.to_owned())));
     for (path, request) in requests {
         let answered = get(&cloud, &request).await;

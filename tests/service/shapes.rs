@@ -225,7 +225,7 @@ async fn the_mayor_is_the_current_one_with_and_without_an_election_and_a_ministe
             let sitting = spelled(&body, "mayor");
             assert_eq!(spelled(&text, "election"), spelled(&sitting, "election"));
             let is_open = data["current"] != json!({});
-            assert_eq!(is_open, moment == election::opens_at(year + 1), "the simulator's booth");
+            assert_eq!(is_open, moment == election::opens_at(year + 1), "whether the election is open");
             if is_open {
                 assert_eq!(spelled(&text, "current"), spelled(&body, "current"));
             }
@@ -233,7 +233,7 @@ async fn the_mayor_is_the_current_one_with_and_without_an_election_and_a_ministe
             seen.insert(sitting.get("minister").is_some());
         }
     }
-    assert_eq!(seen.len(), 2, "with a minister and without");
+    assert_eq!(seen.len(), 2, "there must be mayors with and without a minister");
     expect_clean_logs(&cloud);
 }
 

@@ -56,7 +56,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     expect_candles(&cloud).await;
     expect_a_past_of_auctions(&cloud).await;
     let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
-    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "the most mayors of a response");
+    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "the largest response");
     let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
     for field in ["name", "key", "perks"] {
         assert_eq!(mayors["history"][0][field], year_ago["mayor"][field]);

@@ -116,8 +116,8 @@ async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
     await_logs(cloud, count, of_failure).await.pop().unwrap()
 }
 
-/// With an earlier response, panics unless the response replays it. Without one, panics unless the response is a failure. The log line must
-/// agree with the response.
+/// With an earlier response, panics unless the response replays it. Without an earlier response, panics unless the response is a failure.
+/// The log line must agree with the response.
 #[track_caller]
 fn expect_fault(response: &Response, earlier: Option<&Response>, line: &Value, what: &str) {
     let logged = (&line["status"], &line["level"]);
@@ -246,10 +246,10 @@ async fn names_that_cannot_be_looked_up_pause_the_name_service_and_a_broken_play
     }
     let requests = simulator(&cloud).requests(NAMES);
     let paused = player("Four", now).await;
-    expect_failure(&paused, "requests to the name service pause");
+    expect_failure(&paused, "requests to the name service must pause");
     assert_eq!(paused.headers["retry-after"], "1");
     assert_eq!(simulator(&cloud).requests(NAMES), requests);
-    assert!(!player("Known", now).await.cached(), "requests to the provider do not pause");
+    assert!(!player("Known", now).await.cached(), "requests to the provider must not pause");
     simulator(&cloud).set_fault(NAMES, Fault::default());
 
     now += milliseconds(SLACK);
@@ -258,7 +258,7 @@ async fn names_that_cannot_be_looked_up_pause_the_name_service_and_a_broken_play
     for (second, name) in ["Five", "Six", "Seven", "Eight"].into_iter().enumerate() {
         let now = now + i64::try_from(second).unwrap() * 1_000;
         expect_failure(&player("Broken", now).await, "a broken player");
-        assert!(!player(name, now).await.cached(), "{name} is not paused");
+        assert!(!player(name, now).await.cached(), "requests for {name} must not pause");
     }
     expect_clean_logs(&cloud);
 }
@@ -448,7 +448,7 @@ async fn all_upstream_requests_of_one_response_share_its_deadline() {
         get_at(&cloud, "/v1/fire-sales", later),
         get_at(&cloud, "/v1/mayor", later)
     );
-    expect_failure(&profile, "5 s and 5 s");
+    expect_failure(&profile, "two fetches of 5 s");
     assert!(!fire_sales.cached(), "3 s must be in time");
     mayor.expect_replay_of(&earlier);
     expect_clean_logs(&cloud);

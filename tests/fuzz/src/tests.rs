@@ -65,7 +65,7 @@ fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Reads the NBT as the item of an auction: either it is refused, or its ids are legal and differ.
+/// Reads the NBT as the item of an auction. Either the NBT is refused, or the item's ids are legal and differ.
 fn check_item(nbt: &[u8]) {
     let mut compressor = Compressor::new(CompressionLvl::fastest());
     let mut gzip = vec![0; compressor.gzip_compress_bound(nbt.len())];

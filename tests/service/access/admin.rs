@@ -40,13 +40,13 @@ async fn a_key_works_once_it_is_issued_and_stops_within_65_seconds_of_being_revo
     let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
     assert!(
         cargo_admin(&cloud, &["key", "issue", "bots", "--label", "ci"]).await.is_none(),
-        "the account does not exist yet"
+        "a key must not be issued before its account exists"
     );
     let paid = ["account", "set", "bots", "--tier", "pro", "--paid-until", "2200-01-01"];
     admin(&cloud, &paid).await.unwrap();
     let issued = admin(&cloud, &["key", "issue", "bots", "--label", "ci"]).await.unwrap();
     let key = issued.trim();
-    assert!(key.starts_with("gd_") && !key.contains(char::is_whitespace), "standard output is only the key");
+    assert!(key.starts_with("gd_") && !key.contains(char::is_whitespace), "must print only the key");
     assert!(get_mayor(&cloud, key).await.data().is_object());
     assert!(admin(&cloud, &["key", "explain", key]).await.unwrap().contains("yes"));
 

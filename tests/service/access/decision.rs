@@ -1,5 +1,5 @@
-//! The authorizer's decision follows from the key, its account and the time. It fails if the table cannot be read, and never logs a
-//! key. These tests invoke it without the gateway, so they choose the time to the second.
+//! The authorizer's decision follows from the key, its account and the time. The authorizer fails if the table cannot be read,
+//! and never logs a key. These tests invoke the authorizer without the gateway, so they choose the time to the second.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! Every error of the contract (`functions/README.md`, Errors) reaches the client through the gateway, with and without the stage
-//! cache. Routes that require a key serve data only with a valid one.
+//! cache. Routes that require a key serve data only with a valid key.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
                 assert!(message.contains(part), "{what}, cache {gateway_cache}: {message}");
             }
         }
-        // The log has no key, even if a query contains one or the key cannot be checked.
+        // The log has no key, even if a query contains a key or the key cannot be checked.
         get_with(&cloud, &format!("/v1/nowhere?key={starter}"), &[(KEY_HEADER, starter)]).await;
         cloud.dynamodb().set_fault(Fault::close());
         cloud.clock().advance(DECISION_CACHED_FOR);

@@ -120,7 +120,7 @@ async fn no_two_queries_share_a_response() {
         let mut responses = Vec::new();
         for path in group {
             let response = get(&cloud, path).await;
-            assert_ne!(source(&lines), "cache", "{path} was not requested before");
+            assert_ne!(source(&lines), "cache", "{path} must not be cached");
             responses.push(response);
         }
         for (path, first) in group.iter().zip(&responses) {

@@ -80,7 +80,7 @@ async fn a_key_that_has_used_up_its_quota_is_refused_until_the_next_month() {
     assert_eq!(refused.headers["retry-after"], "3600");
     assert_eq!(status(&cloud, "/v1/items", &keys.starter).await, 429);
     for _ in 0..10 {
-        assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200, "0 means no quota");
+        assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200, "a quota of 0 must mean no quota");
     }
     cloud.clock().stop_at(1_777_593_600_000);
     for _ in 0..5 {

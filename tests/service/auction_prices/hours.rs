@@ -263,7 +263,7 @@ fn of_one(sale: &Happened) -> u64 {
     quotient(sale.price * 100, sale.count.into()).unwrap()
 }
 
-/// The average price of one item.
+/// The average price per sold item.
 fn average(sales: &[&Happened]) -> Option<u64> {
     let sum: u64 = sales.iter().map(|sale| sale.price * 100).sum();
     quotient(sum, sales.iter().map(|sale| u64::from(sale.count)).sum())

@@ -74,7 +74,7 @@ async fn the_newest_minute_counts_after_the_ttl() {
         let auction = get_at(&cloud, &format!("{PATH}?ids=X"), now + MINUTE - 1).await.data();
         assert_eq!(auction["items"][0]["auction"], "0".repeat(32));
     }
-    // A minute that is recorded late does not replace a newer one.
+    // A minute that is recorded late does not replace a newer minute.
     record_prices_of(&cloud, NOW + MINUTE, &[("X", 100, None, 1)]).await;
     assert_eq!(lowest(NOW + 3 * MINUTE).await, 400.0);
     expect_clean_logs(&cloud);

@@ -71,7 +71,7 @@ async fn without_candles_the_message_says_why_and_when_there_are_some() {
         "The candles of 1h at {} are not complete yet: the interval ends at {ends}. Try again at {built_by}.",
         rfc3339(START)
     );
-    // The hour is under way, then it has ended but is not built. No response is cached.
+    // First, the hour is under way. Later, the hour has ended but is not built. No response is cached.
     for now in [START + MINUTE, end - 1, end, end + 9 * MINUTE] {
         assert_eq!(message("1h", START, now).await, early);
     }

@@ -1,4 +1,4 @@
-//! Candles are served as long as the contract says: 30 days, 90 days, a year, three years, or permanently. They expire only afterwards.
+//! Candles are served as long as the contract says: 30 days, 90 days, a year, three years, or permanently. Rows do not expire earlier.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ async fn a_candle_is_shown_for_as_long_as_it_is_kept_and_expires_after_a_query_h
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let dump = candles(&cloud).await;
-    assert_eq!(dump.len(), 2 * INTERVALS.len(), "each interval has a row and a marker");
+    assert_eq!(dump.len(), 2 * INTERVALS.len(), "each interval must have a row and a marker");
     for ((partition, sort_key), row) in &dump {
         let name = partition.split('#').nth(1).unwrap();
         let interval = super::interval(name);

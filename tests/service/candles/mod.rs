@@ -141,7 +141,7 @@ async fn until(cloud: &Cloud) -> Option<i64> {
     is_done.then(|| progress["until"]["N"].as_str().unwrap().parse().unwrap())
 }
 
-/// The slots in a response of `record-candles`. Panics if it has failed.
+/// The slots in a response of `record-candles`. Panics if the recorder has failed.
 #[track_caller]
 fn built(response: &Response) -> Vec<Slot> {
     assert!(!response.headers.contains_key("x-amz-function-error"), "{}", response.text);
@@ -174,7 +174,7 @@ fn only_row<'dump>(dump: &'dump Dump, interval: &Interval) -> &'dump Row {
     let front = format!("candles#{}#", interval.name);
     let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));
     let (_, row) = rows.next().unwrap();
-    assert!(rows.next().is_none(), "a product is in one row");
+    assert!(rows.next().is_none(), "a product must be in one row");
     row
 }
 

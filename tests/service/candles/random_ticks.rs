@@ -91,7 +91,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     let now = FIRST + MINUTES * MINUTE;
     build_all(&cloud, now).await;
     assert_eq!(build(&cloud, now).await, [], "nothing may be left to build");
-    // Late minutes: the first in a slot without a candle, the second in a slot with one.
+    // Late minutes: the first in a slot without a candle, the second in a slot with a candle.
     for minute in [37, 41] {
         minutes.record(&cloud, FIRST + minute * MINUTE, &market(random, minute)).await;
     }

@@ -102,8 +102,8 @@ pub(super) async fn recording_of(body: &str) -> Recording {
             None => drop(markers.insert(series, row)),
         }
     }
-    // DynamoDB bills the same units for these rows, so the computed sizes are right. The bill does not
-    // include markers, because the recorders do not request it for them.
+    // DynamoDB bills the same units for these rows, so the computed sizes are right. The recorders do not
+    // request the capacity that markers take, so the bill excludes markers.
     let units: f64 = rows.values().flatten().map(write_units).sum();
     assert_eq!(cloud.dynamodb().consumed().write_units.to_bits(), units.to_bits(), "{units}");
     expect_clean_logs(&cloud);

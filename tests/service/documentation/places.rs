@@ -48,7 +48,7 @@ fn the_page_about_a_new_route_lists_the_files_that_name_one() {
         .filter(|file| !LEFT_OUT.iter().any(|place| is_at(file, place)))
         .collect();
     let outside = naming.iter().filter(|file| !file.starts_with(&format!("functions/{route}/"))).count();
-    assert!(outside <= MOST, "{outside} files: {naming:#?}");
+    assert!(outside <= MOST, "{outside} files outside the folder: {naming:#?}");
     let page = MarkdownPage::read(PAGE);
     let listed: Vec<_> = page
         .rows("Add a route", 0)
@@ -60,6 +60,6 @@ fn the_page_about_a_new_route_lists_the_files_that_name_one() {
     }
     for file in &naming {
         let places = listed.iter().filter(|place| is_at(file, place)).count();
-        assert_eq!(places, 1, "{file} names {route}");
+        assert_eq!(places, 1, "{file} names {route}, so the page must list it once");
     }
 }

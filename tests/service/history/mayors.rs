@@ -186,8 +186,8 @@ async fn a_row_without_the_time_of_the_provider_is_served_and_replaced() {
         show(&cloud, refreshed(seconds, Some(501), "M501", perks));
         record(&cloud, RECORDER, term(501)[0]).await["new"] == true
     };
-    assert!(!recorded(0, &[]).await, "perks stay");
-    assert!(!recorded(0, &["P"]).await, "only the time is new");
+    assert!(!recorded(0, &[]).await, "a response without perks must not count as new");
+    assert!(!recorded(0, &["P"]).await, "a response with the same perks must not count as new");
     assert!(recorded(1, &["B"]).await);
     assert_eq!(of_year(&cloud, 500).await.1, ["P"]);
     assert_eq!(of_year(&cloud, 501).await.1, ["B"]);

@@ -76,7 +76,7 @@ fn row_of<'dump>(dump: &'dump Dump, series: &str) -> &'dump Row {
     let front = format!("{series}#");
     let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));
     let (_, row) = rows.next().unwrap();
-    assert!(rows.next().is_none(), "a product is in one row");
+    assert!(rows.next().is_none(), "a product must be in one row");
     row
 }
 

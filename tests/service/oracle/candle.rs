@@ -56,7 +56,7 @@ impl Candle {
         Some(Self { opened_at: opened_at.to_owned(), ..whole })
     }
 
-    /// Joins this candle and a later one.
+    /// Joins this candle and a later candle.
     fn followed_by(self, mut later: Self) -> Self {
         later.opened_at = self.opened_at;
         later.sell_open = self.sell_open;

@@ -1,5 +1,5 @@
 //! Computes in the simplest way which responses must follow from a provider's body or from recorded minutes, by
-//! `functions/README.md`. It shares no code with the functions.
+//! `functions/README.md`. This module shares no code with the functions.
 
 mod candle;
 mod facts;

@@ -50,7 +50,7 @@ fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quot
         let quote = Quote::of_point(point)?;
         let mut since = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 + READING >= minute);
         if !since.any(|shown| shown.content.get(id) == Some(&quote)) {
-            return Err(format!("no snapshot since then has {point} of {id}"));
+            return Err(format!("no snapshot that the recorder could read has {point} of {id}"));
         }
         quotes.insert(minute, quote);
     }

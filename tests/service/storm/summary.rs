@@ -40,7 +40,7 @@ impl Summary {
         let Self { right, wrong, points, .. } = self;
         assert!(wrong.is_empty(), "{} checks failed:\n{}\n{repeat}", wrong.len(), wrong.join("\n"));
         assert_eq!(right.len(), VERSION_1.len(), "a route was not requested. {repeat}");
-        assert!(right.values().all(|count| *count > 0), "without a right response: {right:?}. {repeat}");
+        assert!(right.values().all(|count| *count > 0), "no right response: {right:?}. {repeat}");
         assert!(*points > 0, "nothing was recorded. {repeat}");
     }
 }

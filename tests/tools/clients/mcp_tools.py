@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts functions/examples/mcp_server.py over stdio, lists its tools, and calls each against the service at BASE_URL.
+"""Starts functions/examples/mcp_server.py over stdio, lists its tools, and calls each tool against the service at BASE_URL.
 
     mcp_tools.py functions/examples
 """

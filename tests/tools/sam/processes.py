@@ -1,4 +1,4 @@
-"""Starts the processes of a check. Their output goes to files, every wait has a timeout, and they end with the check."""
+"""Starts the processes of a check. Their output goes to files, every wait has a timeout, and the processes end with the check."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sends a local cloud valid and invalid requests by the OpenAPI document, and checks every response against the document. It
-# needs Python 3 with venv. It starts a local cloud, unless BASE_URL and API_KEY name a running one.
+# needs Python 3 with venv. It starts a local cloud, unless BASE_URL and API_KEY name a running cloud.
 #
 #     tests/tools/schemathesis/check_local_cloud.sh [generated requests for each route, by default 60]
 set -euo pipefail

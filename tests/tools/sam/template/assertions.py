@@ -117,7 +117,7 @@ class Api(unittest.TestCase):
         for deployment in of_type("AWS::ApiGateway::Deployment").values():
             self.assertNotIn("StageName", deployment["Properties"])
         self.assertIs(SOURCE["Resources"]["Api"]["Properties"]["AlwaysDeploy"], True)
-        # If the property were absent instead of false, the cache could stay on without its keys.
+        # If the property were absent instead of false, the stage cache could stay on without cache keys.
         self.assertEqual(STAGE["CacheClusterEnabled"], either("CacheIsOn", True, False))
         # With a domain, the generated address is off: it would bypass a firewall or CDN in front of the domain.
         endpoint = {"disableExecuteApiEndpoint": either("HasDomain", True, False)}
