@@ -313,7 +313,7 @@ class Rehearsal:
         policy = page.headers["content-security-policy"]
         expect(f'<meta name="files" content="{address}">' in page.body.decode(), "the market page does not know the public files")
         expect(f"connect-src 'self' {address};" in policy, f"the policy of the market page is {policy}")
-        # A run of the next minute replaces the files, so the bucket accepts conditional writes.
+        # Waits until a run of the next minute has replaced the files, which requires conditional writes to the bucket.
         before = contents["prices.json"]["updated_at"]
         later = lambda: json.load(storage.get_object(Bucket=bucket, Key="prices.json")["Body"])["updated_at"]
         eventually(lambda: all(later()[market] > before[market] for market in before), "the files do not change")
