@@ -149,7 +149,7 @@ def provider():
 
 @contextlib.contextmanager
 def cloud():
-    """Starts an emulated account, and yields it. The emulator ends with the `with` block."""
+    """Starts an emulated account, and yields it. The emulator stops when the `with` block ends."""
     shutil.rmtree(processes.LOGS, ignore_errors=True)
     folder = FOLDER / "run"
     shutil.rmtree(folder, ignore_errors=True)

@@ -23,7 +23,7 @@ IMAGE = "game-data-query-service-test"
 
 @contextlib.contextmanager
 def own_engine():
-    """Starts an engine, which ends with the `with` block. Needs root in separate namespaces, which `check_with_sam.sh` creates."""
+    """Starts an engine, which stops when the `with` block ends. Needs root in separate namespaces, which `check_with_sam.sh` creates."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="sam-engine-") as folder:

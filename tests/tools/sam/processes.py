@@ -32,7 +32,7 @@ def free_port():
 
 
 class Process:
-    """A process that ends with the `with` block, together with its children."""
+    """A process that stops, together with its children, when the `with` block ends."""
 
     def __init__(self, name, command, environment=None):
         self.name = name
