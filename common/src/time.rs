@@ -79,10 +79,10 @@ impl UnixMilliseconds {
     /// in which Unix seconds have ten digits.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
-        const TEN_DIGITS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
         Pieces::parse(text).ok().filter(has_rfc3339_offset)?;
         let milliseconds = text.parse::<Timestamp>().ok()?.as_millisecond();
-        TEN_DIGITS.contains(&milliseconds).then_some(Self(milliseconds))
+        let time = Self(milliseconds);
+        UnixSeconds::from(time).has_ten_digits().then_some(time)
     }
 
     /// Parses a time of RFC 3339 in any of the format's years. A time outside the supported range becomes the nearest supported time.
@@ -154,6 +154,12 @@ impl<'de> Deserialize<'de> for UnixMilliseconds {
 pub struct UnixSeconds(i64);
 
 impl UnixSeconds {
+    /// Whether the time is in the years 2001 to 2286. No other time is read or written.
+    #[must_use]
+    pub const fn has_ten_digits(self) -> bool {
+        1_000_000_000 <= self.0 && self.0 < 10_000_000_000
+    }
+
     /// The time `seconds` after the Unix epoch.
     #[must_use]
     pub const fn new(seconds: i64) -> Self {

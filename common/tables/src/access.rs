@@ -189,7 +189,9 @@ pub async fn replace_account(
     before: Option<&Account>,
     account: &Account,
 ) -> Result<bool, Error> {
-    let request = put_account(table, account, UnixMilliseconds::of_system_clock().into());
+    // Rounded up, so that a payment in the same second does not undo the change.
+    let now = UnixSeconds::from(UnixMilliseconds::of_system_clock()).plus(Duration::from_secs(1));
+    let request = put_account(table, account, now);
     let request = match before.map(|account| account.subscription) {
         None => request.condition_expression("attribute_not_exists(pk)"),
         Some(Subscription { tier, status, paid_until }) => request

@@ -17,6 +17,12 @@ pub(crate) struct Changes {
     pub(crate) paid_until: Option<UnixSeconds>,
 }
 
+impl Changes {
+    const fn is_empty(&self) -> bool {
+        self.tier.is_none() && self.status.is_none() && self.paid_until.is_none()
+    }
+}
+
 pub(crate) async fn set(access: &Access, name: AccountName, changes: Changes) -> Result<Response, Error> {
     let (before, account) = change(access, name, changes).await?;
     let mut response = Response::of(&AccountView::at(now(), &account))?.about(&account.name);
@@ -52,8 +58,9 @@ pub(crate) async fn list_keys(access: &Access, name: &AccountName) -> Result<Res
 async fn change(
     access: &Access,
     name: AccountName,
-    Changes { tier, status, paid_until }: Changes,
+    changes: Changes,
 ) -> Result<(Option<Account>, Account), Error> {
+    let Changes { tier, status, paid_until } = changes;
     for _ in 0..ATTEMPTS {
         let before = access.account(&name).await?;
         let subscription = match before.as_ref().map(|before| before.subscription) {
@@ -70,7 +77,8 @@ async fn change(
             },
         };
         let account = Account { name: name.clone(), subscription };
-        let is_unchanged = before.as_ref() == Some(&account);
+        // A command that sets what is stored already is written, because its time decides against late events of payments.
+        let is_unchanged = before.as_ref() == Some(&account) && changes.is_empty();
         if is_unchanged || tables::access::replace_account(access.table(), before.as_ref(), &account).await? {
             return Ok((before, account));
         }

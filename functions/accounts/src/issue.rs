@@ -21,6 +21,9 @@ use crate::response::Response;
 use crate::revoke::delete_from_gateway;
 use crate::view::{AccountView, IssuedKey, KeyView, Note};
 
+/// The most valid keys of an account, keys with an expiry included. Each key has a quota of requests, so their number is limited.
+pub(crate) const MOST_KEYS: usize = 20;
+
 /// The longest time for which a replaced key can stay valid.
 const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
 
@@ -75,6 +78,10 @@ pub(crate) async fn issue(access: &Access, order: &Order<'_>) -> Result<Response
         let lost = revoke_lost(access, order).await?;
         let account = access.existing(order.account).await?;
         if let Some(key) = issued_key(access, order, &mut notes).await? {
+            if order.replaced.is_none() && issued_by(access, order).await? != lost {
+                // Another attempt of the same request has issued it.
+                continue;
+            }
             return add_to_gateway(access, order, &key, account.subscription.tier, notes).await;
         }
         let reason = AccountView::at(now(), &account).reason;
@@ -105,10 +112,15 @@ fn response(key: Option<&ApiKey>, record: &KeyRecord, notes: Vec<Note>) -> Resul
     Ok(Response { notes, ..Response::of(&result)?.about_key(&record.account, &record.id()) })
 }
 
+/// Returns the id of the key that the latest attempt of the request has written.
+async fn issued_by(access: &Access, order: &Order<'_>) -> Result<Option<KeyId>, Error> {
+    let Some(request) = order.request else { return Ok(None) };
+    Ok(tables::access::issued_by(access.table(), order.account, request, now()).await?)
+}
+
 /// Revokes the key that an earlier attempt of the request has issued or is still issuing, and returns its id.
 async fn revoke_lost(access: &Access, order: &Order<'_>) -> Result<Option<KeyId>, Error> {
-    let Some(request) = order.request else { return Ok(None) };
-    let lost = tables::access::issued_by(access.table(), order.account, request, now()).await?;
+    let lost = issued_by(access, order).await?;
     if let Some(id) = &lost {
         tables::access::revoke_key(access.table(), id, now()).await?;
         delete_from_gateway(access, id).await?;
@@ -203,6 +215,10 @@ async fn issued_key(
                 issued = current.filter(|current| current.state == KeyState::Issued).or(issued);
             }
         }
+    }
+    let valid = keys.iter().filter(|key| key.state_at(now()) == KeyState::Issued).count();
+    if issued.is_none() && valid >= MOST_KEYS + usize::from(order.replaced.is_some()) {
+        return Err(Error::TooManyKeys(order.account.clone()));
     }
     Ok(issued)
 }

@@ -4,7 +4,7 @@
 
 use common::auth::{
     Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
-    Tier,
+    Tier, without_keys,
 };
 use common::time::UnixSeconds;
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,19 @@ pub(crate) async fn export(access: &Access, after: Option<String>) -> Result<Res
     let mut exported = ExportedRows { rows: Vec::new(), corrupt: Vec::new(), next: page.next };
     for row in page.rows {
         match row {
-            Ok(row) => exported.rows.push(row.into()),
+            Ok(row) => {
+                let row = Row::from(row);
+                // The client could not read such a row, and no import would accept it.
+                if serde_json::to_value(&row).and_then(serde_json::from_value::<Row>).is_ok() {
+                    exported.rows.push(row);
+                } else {
+                    let (Row::Account(AccountRow { account, .. }) | Row::Key(KeyRow { account, .. })) = &row;
+                    let account = without_keys(account.as_str());
+                    let rule =
+                        "an account must not be named like a key, and times are in the years 2001 to 2286";
+                    exported.corrupt.push(format!("a row of the account {account} is invalid: {rule}"));
+                }
+            }
             Err(error) => exported.corrupt.push(error.to_string()),
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::auth::{Account, Subscription, SubscriptionStatus, Tier};
+use common::auth::{Account, Subscription, SubscriptionStatus, Tier, parse_unless_key, without_keys};
 use common::time::UnixSeconds;
 
-use crate::event::{Event, Invoice, Metadata, Subscription as Reported};
+use crate::event::{self, Event, Invoice, Metadata, Subscription as Reported};
 
 /// Why an event cannot be applied to an account.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,8 @@ pub(crate) enum Unapplied {
     UnknownPrice(String),
     #[error("{0:?} is not the name of an account")]
     NoAccount(String),
+    #[error("the paid time {0} is not in the years 2001 to 2286")]
+    UnlikelyTime(i64),
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
 }
@@ -48,9 +50,9 @@ impl Offer {
     pub(crate) fn account(&self, event: &Event<'_>) -> Result<Option<Account>, Unapplied> {
         let object = event.data.object.get();
         match event.kind.as_str() {
-            "customer.subscription.created"
-            | "customer.subscription.updated"
-            | "customer.subscription.deleted" => self.of_subscription(serde_json::from_str(object)?),
+            "customer.subscription.created" | "customer.subscription.updated" | event::ENDED => {
+                self.of_subscription(serde_json::from_str(object)?)
+            }
             "invoice.paid" => self.of_invoice(serde_json::from_str(object)?, event.created),
             _ => Err(Unapplied::UnknownEvent),
         }
@@ -111,8 +113,12 @@ impl Offer {
         let tier = prices.iter().filter_map(|price| self.tiers.get(*price)).max();
         let tier = *tier.ok_or_else(|| Unapplied::UnknownPrice(prices.join(", ")))?;
         let name = metadata.and_then(|metadata| metadata.account).unwrap_or(customer);
-        let name = name.parse().map_err(|_| Unapplied::NoAccount(name))?;
-        let subscription = Subscription { tier, status, paid_until: UnixSeconds::new(paid_until) };
+        let name = parse_unless_key(&name).map_err(|_| Unapplied::NoAccount(without_keys(&name)))?;
+        let end = UnixSeconds::new(paid_until);
+        if !end.has_ten_digits() {
+            return Err(Unapplied::UnlikelyTime(paid_until));
+        }
+        let subscription = Subscription { tier, status, paid_until: end };
         Ok(Some(Account { name, subscription }))
     }
 }

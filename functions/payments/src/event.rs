@@ -3,6 +3,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// The kind of the event that ends a subscription.
+pub(crate) const ENDED: &str = "customer.subscription.deleted";
+
 #[derive(Deserialize)]
 pub(crate) struct Event<'a> {
     pub(crate) id: String,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use accounts::client::Client;
 use accounts::command::Command;
 use accounts::response::Reply;
-use common::auth::{AccountName, Subscription};
+use common::auth::{AccountName, Label, Subscription};
 use common::config::{Config, ConfigError};
 use common::error::ApiError;
 use common::lambda::{Handler, StartError};
@@ -103,7 +103,9 @@ impl Payments {
             Ok(None) => Ok("ignored"),
             Ok(Some(account)) => {
                 let table = self.table.during(request.invocation());
-                let written = access::put_paid_account(table, &account, UnixSeconds::new(*created)).await;
+                // A subscription that has ended stays ended, whatever else happened in that second.
+                let at = created.saturating_add((kind == event::ENDED).into());
+                let written = access::put_paid_account(table, &account, UnixSeconds::new(at)).await;
                 let outcome = if written.map_err(ApiError::internal)? { "applied" } else { "outdated" };
                 let Subscription { tier, status, paid_until } = account.subscription;
                 let state = format!("{tier}, {status}, paid until {paid_until}");
@@ -130,7 +132,8 @@ impl Payments {
     /// If a key may still be in another plan. Stripe then repeats the event.
     async fn move_keys(&self, account: AccountName, event: &str) -> Result<(), ApiError> {
         let command = Command::SetAccount { account, tier: None, status: None, paid_until: None };
-        match self.accounts.invoke(&command, event).await {
+        let request = if event.parse::<Label>().is_ok() { event } else { "payment" };
+        match self.accounts.invoke(&command, request).await {
             Ok(Reply::Done(_)) => Ok(()),
             Ok(Reply::Failed { error }) => Err(ApiError::internal(error.message)),
             Err(error) => Err(ApiError::internal(error)),

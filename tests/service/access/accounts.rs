@@ -104,6 +104,29 @@ async fn a_program_sells_access() {
     expect_clean_logs(&cloud);
 }
 
+#[tokio::test]
+async fn an_account_has_at_most_twenty_valid_keys() {
+    let cloud = start_with(one_instance_each()).await;
+    with_bots(&cloud).await;
+    let labelled =
+        |number: u32| json!({"command": "issue_key", "account": "bots", "label": format!("bot {number}")});
+    let mut first = Value::Null;
+    for number in 0..20 {
+        first = done(&cloud, labelled(number)).await["id"].take();
+    }
+    assert_eq!(refused(&cloud, labelled(20)).await, "too_many_keys");
+    assert_eq!(refused(&cloud, labelled(0)).await, "label_taken");
+    // A key can still be replaced, but not without limit.
+    let replace = |id: &Value| json!({"command": "replace_key", "key_id": id, "grace_seconds": HOUR});
+    let second = done(&cloud, replace(&first)).await["id"].take();
+    assert_eq!(refused(&cloud, replace(&second)).await, "too_many_keys");
+    for id in [&first, &second] {
+        done(&cloud, json!({"command": "revoke_key", "key_id": id})).await;
+    }
+    done(&cloud, labelled(20)).await;
+    expect_clean_logs(&cloud);
+}
+
 /// The properties of the issued key, without the key itself.
 fn issued_without_key(issued: &Value) -> Value {
     let mut properties = issued.clone();

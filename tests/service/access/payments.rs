@@ -11,7 +11,9 @@ use local::Options;
 use serde_json::{Value, json};
 use tables::{Table, access};
 
-use crate::support::{await_logs, expect_clean_logs, invoke, send, start, start_with, with_parameters};
+use crate::support::{
+    ACCOUNTS, await_logs, expect_clean_logs, invoke, send, start, start_with, with_parameters,
+};
 
 /// An event of a new subscription, and its signature with the secret of the local cloud.
 const EVENT: &str = r#"{"id":"evt_1","type":"customer.subscription.created","created":1777388600,"data":{"object":{"customer":"cus_1","status":"active","items":{"data":[{"price":{"id":"price_1"},"current_period_start":0,"current_period_end":2000000000}]}}}}"#;
@@ -71,4 +73,27 @@ async fn a_payment_does_not_undo_what_a_person_has_set_later() {
     // A person's change applies even if the payment is newer.
     assert!(access::replace_account(session, Some(&paid), &suspended).await.unwrap());
     assert_eq!(stored().await, suspended);
+}
+
+#[tokio::test]
+async fn a_payment_does_not_undo_what_a_person_has_confirmed_later() {
+    let cloud = start().await;
+    let table = Table::of_sdk(&cloud.dynamodb().sdk(), "Access");
+    let session = table.with_timeout(Duration::from_mins(1));
+    let name: AccountName = "paying".parse().unwrap();
+    let now = UnixSeconds::from(UnixMilliseconds::of_system_clock());
+    let paid = |status| {
+        let subscription =
+            Subscription { tier: Tier::Pro, status, paid_until: UnixSeconds::new(2_000_000_000) };
+        Account { name: name.clone(), subscription }
+    };
+    let suspended = paid(SubscriptionStatus::Suspended);
+    let long_ago = now.minus(Duration::from_mins(2));
+    assert!(access::put_paid_account(session, &suspended, long_ago).await.unwrap());
+    // The command changes nothing, and is later than the next event.
+    let command = json!({"command": "set_account", "account": "paying", "status": "suspended"});
+    invoke(&cloud, ACCOUNTS, command.to_string()).await;
+    let active = paid(SubscriptionStatus::Active);
+    assert!(!access::put_paid_account(session, &active, now).await.unwrap());
+    assert_eq!(access::account(session, &name).await.unwrap(), Some(suspended));
 }

@@ -142,12 +142,17 @@ const deleted = (customer: string, changes: Partial<Subscription>) =>
 await twice("applied", bought("cus_Refunded"), "cus_Refunded");
 await twice("ignored", event("charge.refunded", NOW - 6, { customer: "cus_Refunded", refunded: true }), "cus_Refunded");
 assert.deepEqual(await twice("applied", deleted("cus_Refunded", {}), "cus_Refunded"), ["pro", "active", NOW - 5]);
+// An end wins over a change in the same second.
+const changed = event("customer.subscription.updated", NOW - 5, subscription("cus_Refunded", "price_pro", 2));
+assert.deepEqual(await twice("outdated", changed, "cus_Refunded"), ["pro", "active", NOW - 5]);
 const disputed = deleted("cus_Disputed", { cancellation_details: { reason: "payment_disputed" } });
 assert.deepEqual(await twice("applied", disputed, "cus_Disputed"), ["pro", "suspended", month(2)]);
 
 // Events with an unknown price, an invalid account name, or an invoice without a subscription are ignored.
 for (const sent of [
     event("customer.subscription.created", NOW, subscription("cus_Nobody", "price_other", 2)),
+    event("customer.subscription.created", NOW, subscription("cus_Nobody", "price_pro", 2_000_000)),
+    event("customer.subscription.created", NOW, subscription("cus_Nobody", "price_pro", 2, { metadata: { account: LAPSED_KEY! } })),
     event("customer.subscription.created", NOW, subscription("cus_Nobody", "price_pro", 2, { metadata: { account: "#" } })),
     event("invoice.paid", NOW, { ...invoice("cus_Nobody", [["price_pro", 2_900, 2]]), parent: null }),
 ]) {

@@ -90,13 +90,16 @@ fn corrupt_rows_are_named_and_the_others_exported() {
     let access = filled();
     access.put(&json!({"pk": {"S": "account#broken"}, "tier": {"S": "gold"}}));
     access.put(&json!({"pk": {"S": "something"}}));
+    // A time of the year 5138, which no import would accept.
+    let late = json!({"tier": {"S": "pro"}, "status": {"S": "active"}, "paid_until": {"N": "100000000000"}, "pk": {"S": "account#late"}});
+    access.put(&late);
     let outcome = access.run(&["account", "export", "-"]);
     assert_eq!((outcome.code, outcome.stdout.lines().count()), (1, 5), "{outcome:?}");
-    for named in ["account#broken", "something"] {
+    for named in ["account#broken", "something", "account late"] {
         let reasons = outcome.stderr.lines().filter(|line| line.starts_with("skipped: "));
         assert_eq!(reasons.filter(|line| line.contains(named)).count(), 1, "{named}: {}", outcome.stderr);
     }
-    assert!(outcome.stderr.ends_with("exported accounts 2, keys 3; skipped 2\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("exported accounts 2, keys 3; skipped 3\n"), "{}", outcome.stderr);
 }
 
 /// Returns the line of [`UNKNOWN_KEY`] in an exported file.
