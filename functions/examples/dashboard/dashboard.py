@@ -3,7 +3,7 @@
 Stripe's checkout or payment link returns customers to ADDRESS/?session_id={CHECKOUT_SESSION_ID}. The dashboard asks Stripe for the customer
 of the session, and stores the account in a signed cookie. A site with its own login can use that login instead.
 It reads STRIPE_API_KEY (a restricted key that may read checkout sessions and subscriptions), COOKIE_SECRET (32 random characters),
-ACCOUNTS_FUNCTION (the stack's output), and PORT (8000). Run it behind a proxy with HTTPS.
+ACCOUNTS_FUNCTION (the stack's output), PORT (8000), and STRIPE_API (Stripe's address). Run it behind a proxy with HTTPS.
 """
 
 import hashlib
@@ -12,21 +12,17 @@ import html
 import json
 import os
 import time
-import urllib.parse
 import urllib.request
 import uuid
-from http.cookies import SimpleCookie
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-FUNCTION = os.environ["ACCOUNTS_FUNCTION"]
 STRIPE = os.environ.get("STRIPE_API", "https://api.stripe.com")
-STRIPE_API_KEY = os.environ["STRIPE_API_KEY"]
 COOKIE_SECRET = os.environ["COOKIE_SECRET"].encode()
-# A link with a session is a login for a day. A replaced key is valid for another day.
-DAY = 86_400
+DAY = 86_400  # A link with a session works for a day. A replaced key is valid for another day.
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>API keys</title>
 <style>body {{font: 16px/2 system-ui; margin: 2rem}} form {{display: inline}} td {{padding-right: 1rem}}</style><h1>API keys</h1>{}"""
 functions = boto3.client("lambda")
@@ -38,8 +34,8 @@ class Refused(Exception):
 
 def run(command, **fields):
     """Returns the result of a command of the function for accounts and keys."""
-    reply = functions.invoke(FunctionName=FUNCTION, Payload=json.dumps({"command": command, **fields}))
-    content = json.load(reply["Payload"])
+    event = json.dumps({"command": command, **fields})
+    content = json.load(functions.invoke(FunctionName=os.environ["ACCOUNTS_FUNCTION"], Payload=event)["Payload"])
     if "result" not in content:
         error = content.get("error", {"code": "unavailable", "message": "try again later"})
         raise Refused(error["code"], error["message"])
@@ -49,18 +45,17 @@ def run(command, **fields):
 def account_of_session(session):
     """Returns the account that a checkout has paid for in the last day, or None."""
     url = f"{STRIPE}/v1/checkout/sessions/{urllib.parse.quote(session, safe='')}?expand[]=subscription"
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {STRIPE_API_KEY}"})
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {os.environ['STRIPE_API_KEY']}"})
     try:
         checkout = json.load(urllib.request.urlopen(request, timeout=10))
-    except OSError:
+        is_recent = checkout["status"] == "complete" and checkout["created"] > time.time() - DAY
+        return (checkout["subscription"]["metadata"].get("account") or checkout["customer"]) if is_recent else None
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return None
-    if checkout["status"] != "complete" or not checkout["subscription"] or checkout["created"] < time.time() - DAY:
-        return None
-    return checkout["subscription"]["metadata"].get("account") or checkout["customer"]
 
 
-def signature(account):
-    return hmac.new(COOKIE_SECRET, account.encode(), hashlib.sha256).hexdigest()
+def signed(text):
+    return f"{text} {hmac.new(COOKIE_SECRET, text.encode(), hashlib.sha256).hexdigest()}"
 
 
 def form(action, label, **fields):
@@ -68,7 +63,7 @@ def form(action, label, **fields):
     fields = {"action": action, "request_id": str(uuid.uuid4()), **fields}
     inputs = "".join(f'<input type="hidden" name="{name}" value="{html.escape(value)}">' for name, value in fields.items())
     name = '<input name="label" aria-label="Name of the key" placeholder="my bot" required maxlength="64"> ' if action == "issue" else ""
-    return f'<form method="post">{inputs}{name}<button>{label}</button></form>'
+    return f'<form method="post" onsubmit="this.lastChild.disabled = true">{inputs}{name}<button>{label}</button></form>'
 
 
 def account_page(name):
@@ -93,58 +88,63 @@ def change_keys(account, fields):
         raise Refused("no_key", "this account has no such key")
     if action == "replace":
         return run("replace_key", key_id=key_id, grace_seconds=DAY, request_id=request_id)["key"]
-    run("revoke_key", key_id=key_id, request_id=request_id)
+    if action == "revoke":
+        run("revoke_key", key_id=key_id, request_id=request_id)
 
 
 class Dashboard(BaseHTTPRequestHandler):
+    timeout = 30
     def log_request(self, code="-", size="-"):
         """Logs nothing, because the address can contain a session."""
 
     def account(self):
-        """Returns the account of a cookie with a valid signature, or None."""
-        cookie = SimpleCookie(self.headers.get("Cookie")).get("account")
-        account, _, given = urllib.parse.unquote(cookie.value if cookie else "").rpartition(" ")
-        return account if hmac.compare_digest(given.encode(), signature(account).encode()) else None
+        """Returns the account of a signed cookie that has not expired, or None."""
+        cookies = dict(part.strip().partition("=")[::2] for part in self.headers.get("Cookie", "").split(";"))
+        given = urllib.parse.unquote(cookies.get("account", ""))
+        text = given.rpartition(" ")[0]
+        expiry, _, account = text.partition(" ")
+        return account if hmac.compare_digest(given.encode(), signed(text).encode()) and int(expiry) > time.time() else None
 
     def respond(self, status, content="", **headers):
         body = PAGE.format(content).encode()
-        headers |= {"Content-Type": "text/html", "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'"}
         self.send_response(status)
-        for name, value in headers.items():
+        for name, value in {"Content-Type": "text/html", "Cache-Control": "no-store", "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def do_GET(self):
         session = urllib.parse.parse_qs(self.path.partition("?")[2]).get("session_id", [""])[0]
         if session and (account := account_of_session(session)):
-            value = urllib.parse.quote(f"{account} {signature(account)}")
-            cookie = f"account={value}; HttpOnly; Secure; SameSite=Lax; Path=/; Max-Age=31536000"
+            value = urllib.parse.quote(signed(f"{int(time.time()) + 90 * DAY} {account}"))
+            cookie = f"account={value}; HttpOnly; Secure; SameSite=Lax; Path=/; Max-Age={90 * DAY}"
             self.respond(303, **{"Set-Cookie": cookie, "Location": "/"})
         else:
             self.show(self.account())
 
     def do_POST(self):
-        length = self.headers.get("Content-Length", "")
-        body = self.rfile.read(min(int(length) if length.isdecimal() else 0, 10_000))
+        if self.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+            return self.respond(403)
+        length = self.headers.get("Content-Length", "")[:4]
+        body = self.rfile.read(int(length) if length.isdecimal() else 0)
         self.show(self.account(), dict(urllib.parse.parse_qsl(body.decode(errors="replace"))))
 
     def show(self, account, fields=None):
         if account is None:
             return self.respond(401, "<p>Subscribe first. The checkout then opens this page.</p>")
+        content = ""
         try:
-            key = change_keys(account, fields) if fields else None
-            shown = f"<p>Your new key, shown only now: <code>{key}</code></p>" if key else ""
-            self.respond(200, shown + account_page(account))
+            if fields and (key := change_keys(account, fields)):
+                content = f"<p>Your new key, shown until you reload this page: <code>{key}</code></p>"
+            content += account_page(account)
         except Refused as refused:
             code, message = refused.args
             # The account exists once Stripe has reported the payment, which takes seconds.
             waiting = '<meta http-equiv="refresh" content="3"><p>Waiting for the payment …</p>'
-            self.respond(200, waiting if code == "no_account" else f'<p>{html.escape(message)}</p><p><a href="/">Back</a></p>')
+            content += waiting if code == "no_account" else f'<p>{html.escape(message)}</p><p><a href="/">Back</a></p>'
         except (BotoCoreError, ClientError):
-            self.respond(502, '<p>Try again later.</p><p><a href="/">Back</a></p>')
+            content += '<p>Try again later.</p><p><a href="/">Back</a></p>'
+        self.respond(200, content)
 
 
-if __name__ == "__main__":
-    ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8000"))), Dashboard).serve_forever()
+ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8000"))), Dashboard).serve_forever()
