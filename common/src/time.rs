@@ -132,7 +132,7 @@ fn rfc3339_parts(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Serialize for UnixMilliseconds {
-    /// As RFC 3339 with three digits of the second.
+    /// As RFC 3339 with milliseconds.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let time = Timestamp::from_millisecond(self.0).map_err(serde::ser::Error::custom)?;
         serializer.collect_str(&format_args!("{time:.3}"))

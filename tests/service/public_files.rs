@@ -1,5 +1,5 @@
 //! The public files agree with the routes, never go back in time, and are always whole. The local cloud serves them with the headers of S3
-//! and CloudFront.
+//! and `CloudFront`.
 
 use std::io::Read as _;
 use std::sync::Arc;

@@ -20,7 +20,7 @@ use tables::auctions::{Coins, Sale};
 
 use crate::item::{Buffers, Item, read};
 
-/// Events and refreshes can be this much early or late. Comparisons of times that are whole minutes apart allow for it.
+/// Events and refreshes can be this much early or late. Limits in whole minutes between them allow for it.
 pub(crate) const JITTER: Duration = Duration::from_secs(30);
 
 /// An auction is gone after this many successive complete readings without it.

@@ -33,9 +33,9 @@ use crate::{backfill, build, invoke_api, schedules};
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
 /// The variable with the secret that signs the events of payments.
 const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
-/// The variable with the SDKs' endpoint of `DynamoDB`.
+/// The SDKs' variable for `DynamoDB`'s endpoint.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-/// The variable with the SDKs' endpoint of Lambda.
+/// The SDKs' variable for Lambda's endpoint.
 const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
 /// The variables with the place of the public files, and with their address.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";

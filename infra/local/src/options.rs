@@ -131,7 +131,7 @@ impl Default for Options {
 
 impl Options {
     /// The options for tests. Functions are built with the profile `test`. Ports are free, so that clouds can run concurrently.
-    /// Schedules, history, public files and throttling are off. If a test turns schedules on, they run only when they are due.
+    /// Schedules, history, public files and throttling are off. If a test turns schedules on, they do not run at the start.
     #[must_use]
     pub fn for_tests() -> Self {
         Self {

@@ -79,7 +79,7 @@ pub(crate) fn start(
                         // An error means that no past is generated.
                         let _ = newest_minutes.wait_for(|is_stored| *is_stored).await;
                     }
-                    // Recorders refuse an event that is minutes old.
+                    // The clock is read again here, because recorders refuse an event that is minutes old.
                     let now_ms = scheduled.clock.now_ms();
                     Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
                 }

@@ -95,7 +95,7 @@ proptest! {
         provider_body(body.as_bytes());
     }
 
-    /// Catches panics, and ids that no client can request.
+    /// Fails on panics and on ids that no client can request.
     #[test]
     fn any_nbt_is_an_item_or_refused(nbt in prop_oneof![nearly_an_item(), vec(0..14_u8, 0..200)]) {
         check_item(&nbt);

@@ -31,7 +31,7 @@ const NEWEST_QUERIES: [u64; 5] = [3, 4, 4, 5, 5];
 /// The most read units of a chart beyond its own candles.
 const BESIDES: f64 = 4.0;
 
-/// The most read units of a query: the average over all products, and the worst product.
+/// The limits of a query's read units: averaged over all products, and for the worst product.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     average: f64,

@@ -76,7 +76,7 @@ pub(super) struct Shown {
 pub(super) struct Entries {
     servings: HashMap<Source, Vec<Serving>>,
     failures: Vec<Failure>,
-    /// Causes that the storm does not explain.
+    /// Failures that the storm cannot cause.
     pub(super) unexplained: Vec<String>,
     /// The times at which an existing page of auctions was a 404, in Unix milliseconds.
     pub(super) lost_pages: Vec<i64>,

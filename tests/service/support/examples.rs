@@ -16,7 +16,7 @@ pub(crate) struct Example {
     pub(crate) route: &'static Route,
     /// The path to request, with its query.
     pub(crate) path: &'static str,
-    /// The upstream paths in the order of the requests.
+    /// The paths of the upstream requests, in order.
     pub(crate) upstream: Vec<String>,
 }
 

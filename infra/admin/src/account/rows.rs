@@ -13,7 +13,7 @@ use crate::row_file::line::BadLine;
 use crate::row_file::writer::Writer;
 use crate::row_file::{Kind, Tally};
 
-/// The accounts and keys of a table.
+/// The state of an export or import.
 pub(super) struct AccessRows<'a> {
     access: &'a Accounts,
     pub(super) accounts: Tally,
