@@ -163,7 +163,8 @@ pub const FIRE_SALES_HISTORY: Route = Route {
         Parameter::query(
             "before",
             "Only sales that were first seen before this time, the latest first",
-            Before::ALLOWED,
+            // Without it, the order is different, so no time is the default.
+            Allowed::Time { default: None },
         ),
     ],
 };

@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FireSales")]
 struct CurrentSales<'a> {
-    /// The sales, in the provider's order; usually empty.
+    /// Running and announced sales, in the provider's order; usually empty.
     sales: Vec<FireSale<'a>>,
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn table(
     let cells = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
     let table = markdown_table(["abuse", "requests per second", "burst", "dollars"], cells);
     Ok(format!(
-        "{table}All requests without a valid key together cost at most {together:.0} dollars with `infra/firewall.yaml`."
+        "{table}With `infra/firewall.yaml`, these limits and one address with wrong keys cost at most {together:.0} dollars together."
     ))
 }
 
