@@ -47,7 +47,7 @@ impl Response {
         })
     }
 
-    /// Returns the response with `document`, which was built from the value of `lookup`.
+    /// Returns `document`, built from `lookup`'s value, with the origin of that value.
     #[must_use]
     pub fn of_lookup<V>(lookup: &Lookup<V>, document: Arc<Document>) -> Self {
         Self::Data(Data {

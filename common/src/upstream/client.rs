@@ -42,7 +42,7 @@ pub struct UpstreamRequest<'a> {
 }
 
 impl<'a> UpstreamRequest<'a> {
-    /// Returns the request for `path`, which must exist.
+    /// Returns a request for `path`; a 404 is a failure.
     #[must_use]
     pub const fn of(path: &'a str) -> Self {
         Self { path, parameter: None, player: None, expected_statuses: &[] }

@@ -116,7 +116,7 @@ impl KeyView {
     }
 }
 
-/// Returns the state without its time, and the time of a revocation.
+/// Splits a `KeyState` into its plain state and its revocation time.
 pub(crate) const fn split(state: KeyState) -> (State, Option<UnixSeconds>) {
     match state {
         KeyState::Pending => (State::Pending, None),

@@ -47,8 +47,7 @@ pub(crate) struct AtStart {
     pub(crate) minutes_recorded: mpsc::Sender<()>,
 }
 
-/// Runs all schedules of the template until the returned set is dropped. Events of a rate are due `begin_after` after each multiple of its
-/// period. Other events are sent that long after they are due.
+/// Runs all schedules of the template until the returned set is dropped. Events of a `rate` are due `begin_after` past each full period; events of a `cron` are sent `begin_after` late.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,

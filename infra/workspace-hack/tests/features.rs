@@ -11,7 +11,7 @@ use serde_json::Value;
 /// have two.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// A text in the lines of the workspace's own packages: the start of the package's path.
+/// The start of a path, which `cargo tree` shows only for the workspace's own packages.
 const OWN_PACKAGE: &str = "(/";
 
 fn cargo(arguments: &[&str]) -> String {

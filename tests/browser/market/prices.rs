@@ -1,4 +1,4 @@
-//! Instant trades of items and flips have the price of the best order, an empty side has no price, and averages are called averages.
+//! The item page: instant prices and the spread are of the best orders, averages are labelled, and an empty side has no price.
 
 use serde_json::json;
 

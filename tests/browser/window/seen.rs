@@ -53,7 +53,7 @@ impl Seen {
                 faults.push(format!("request to {url}"));
             }
             let mut readable = sent.clone();
-            // Browsers never send the fragment, and the header X-API-Key is for the key.
+            // The key may be in the fragment, which is never sent, and in its header.
             readable["urlFragment"].take();
             let headers = readable["headers"].as_object_mut().unwrap();
             headers.retain(|name, _| !name.eq_ignore_ascii_case("x-api-key"));

@@ -69,7 +69,7 @@ impl Facts {
         Self::Single(data.map(Data::Parsed))
     }
 
-    /// The data of the only response to this body. Panics if the body cannot be served, or has several responses.
+    /// The data of the one response that follows from this body. Panics if none or several follow.
     #[track_caller]
     pub(crate) fn data(source: &Source, text: &str) -> Value {
         match Self::of(source, text) {

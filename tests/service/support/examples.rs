@@ -72,7 +72,7 @@ pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> Strin
 /// The smallest bazaar. It has a price, because a bazaar without a price is not served.
 const BAZAAR: &str = r#""products":{"A":{"quick_status":{"sellPrice":1,"buyPrice":2,"sellVolume":3,"buyVolume":4,"sellMovingWeek":5,"buyMovingWeek":6}}}"#;
 
-/// Makes the upstream serve small bodies, unless another fault is set for a path. A function counts the time of a fetch as part of the
+/// Makes the upstream serve small bodies, except where a path has its own fault. A function counts the time of a fetch as part of the
 /// data's age, so tests of exact times need fetches below a second. Usual bodies take seconds on a busy machine.
 pub(crate) fn serve_small_bodies(cloud: &Cloud) {
     for (path, rest) in [

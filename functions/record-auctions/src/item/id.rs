@@ -69,7 +69,7 @@ fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
     Ok((id.ok_or(Reason::Undecided)?, None))
 }
 
-/// Returns the plain id of a pet, and from level 100 on the id with its level rounded down to a hundred.
+/// Returns a pet's plain id and, from level 100, a second id with the level rounded down to hundreds.
 fn pet(item: Attributes<'_>, name: Option<Value<'_>>) -> Result<(String, Option<String>), Reason> {
     let pet = item.0.get("petInfo").ok_or(Reason::Undecided)?.text_bytes().ok_or(Reason::NotAnItem)?;
     let pet: Pet<'_> = serde_json::from_slice(pet).map_err(|_| Reason::Undecided)?;

@@ -34,8 +34,8 @@ const READ_AHEAD: usize = 4;
 /// The maximum number of products in a line: three times the number of items in auctions. With more products, rows could be too large for
 /// DynamoDB.
 const MAX_PRODUCTS: usize = 20_000;
-/// Minutes are not gathered into candles that expire sooner than this: after the import of a long file, `record-candles` may need hours to
-/// build coarser candles from those candles.
+/// Minutes are gathered only into candles that are kept for at least this long: after a long import, `record-candles` may need hours to build
+/// coarser candles from them.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
 pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
