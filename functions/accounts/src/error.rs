@@ -6,7 +6,6 @@ use common::auth::{AccountName, KeyId, Label};
 use serde::{Deserialize, Serialize};
 
 use crate::aws::AwsError;
-use crate::issue::MOST_KEYS;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -20,8 +19,8 @@ pub enum Error {
     NoKey(KeyId),
     #[error("{account} already has the key {id} with the label {label}")]
     LabelTaken { account: AccountName, label: Label, id: KeyId },
-    #[error("the account {0} has {MOST_KEYS} valid keys, which is the maximum; revoke one")]
-    TooManyKeys(AccountName),
+    #[error("the account {account} has {maximum} valid keys, which is the maximum; revoke one")]
+    TooManyKeys { account: AccountName, maximum: usize },
     #[error("the key {0} is pending or revoked, and cannot be replaced")]
     NotIssued(KeyId),
     #[error("another process revoked or removed the key {0} before it was issued")]
@@ -76,7 +75,7 @@ impl From<&Error> for CommandFailure {
             Error::IncompleteAccount(_) => (Code::IncompleteAccount, None),
             Error::NoKey(id) => (Code::NoKey, Some(id)),
             Error::LabelTaken { id, .. } => (Code::LabelTaken, Some(id)),
-            Error::TooManyKeys(_) => (Code::TooManyKeys, None),
+            Error::TooManyKeys { .. } => (Code::TooManyKeys, None),
             Error::NotIssued(id) => (Code::NotIssued, Some(id)),
             Error::Overtaken(id) => (Code::Overtaken, Some(id)),
             Error::Contended(_) => (Code::Contended, None),

@@ -22,7 +22,7 @@ use crate::revoke::delete_from_gateway;
 use crate::view::{AccountView, IssuedKey, KeyView, Note};
 
 /// The most valid keys of an account, keys with an expiry included. Each key has a quota of requests, so their number is limited.
-pub(crate) const MOST_KEYS: usize = 20;
+const MOST_KEYS: usize = 20;
 
 /// The longest time for which a replaced key can stay valid.
 const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
@@ -217,8 +217,9 @@ async fn issued_key(
         }
     }
     let valid = keys.iter().filter(|key| key.state_at(now()) == KeyState::Issued).count();
-    if issued.is_none() && valid >= MOST_KEYS + usize::from(order.replaced.is_some()) {
-        return Err(Error::TooManyKeys(order.account.clone()));
+    let maximum = MOST_KEYS + usize::from(order.replaced.is_some());
+    if issued.is_none() && valid >= maximum {
+        return Err(Error::TooManyKeys { account: order.account.clone(), maximum });
     }
     Ok(issued)
 }
