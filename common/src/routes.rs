@@ -163,8 +163,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
         Parameter::query(
             "before",
             "Only sales that were first seen before this time, the latest first",
-            // Without it, the order is different, so no time is the default.
-            Allowed::Time { default: None },
+            Before::ALLOWED,
         ),
     ],
 };
