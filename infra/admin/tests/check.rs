@@ -115,7 +115,7 @@ fn no_key_is_printed_or_part_of_a_url() {
     assert!(output.contains("gd_…"), "no response of the server is quoted: {output}");
     let requests: Vec<String> = received.try_iter().collect();
     assert!(code == 1 && requests.iter().any(|request| request.contains(KEY)));
-    // Logs keep URLs.
+    // URLs end up in logs, so no URL may hold a key.
     assert!(requests.iter().all(|request| !request.lines().next().unwrap().contains("gd_")));
 }
 

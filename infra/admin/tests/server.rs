@@ -11,7 +11,7 @@ pub(crate) fn listen() -> (TcpListener, String) {
     (listener, url)
 }
 
-/// A server with this response to each request. Returns its URL, and the requests.
+/// Starts a server that responds to each request with `respond`. Returns its URL, and a receiver of its requests.
 pub(crate) fn serve(respond: impl Fn(&str) -> Vec<u8> + Send + 'static) -> (String, Receiver<String>) {
     let (sender, requests) = mpsc::channel();
     let (listener, url) = listen();

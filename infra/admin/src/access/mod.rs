@@ -29,7 +29,7 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// Runs the command. Returns its result, and notes about everything else that it did.
+    /// Runs the command. Returns its result, and notes about its side effects for the operator.
     ///
     /// # Errors
     /// If the command fails. If it failed halfway, running it again completes it.
@@ -77,8 +77,8 @@ impl Accounts {
         format!("cargo admin {command}{}", self.options)
     }
 
-    /// Prints the notes of a command about the account `name`. `without_gateway` is the text of the warning that the command did not reach
-    /// API Gateway.
+    /// Prints the notes of a command about the account `name`. If the command did not reach API Gateway, warns of the consequence
+    /// `without_gateway`.
     pub(crate) fn print(
         &self,
         name: &AccountName,
@@ -117,7 +117,7 @@ impl Accounts {
         self.command(&format!("key issue {name} --label {}", quoted(label)))
     }
 
-    /// Warns that the command did not reach API Gateway, unless the table is on this machine.
+    /// Warns of a `consequence` of not reaching API Gateway, unless the table is on this machine.
     pub(crate) fn warn_without_gateway(&self, consequence: &str) -> Result<(), Error> {
         if matches!(self.target, Target::Table(_)) && !tables::is_on_this_machine()? {
             console::print(format_args!("warning: without --stack, {consequence}"));

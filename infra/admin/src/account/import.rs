@@ -46,7 +46,7 @@ pub(super) async fn run(access: &Accounts, file: &Path, format: Format) -> Resul
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Adds or moves the keys to the usage plans of their accounts' tiers. Returns `None` if there is no API Gateway.
+/// Puts each key into the usage plan of its account's tier. Returns `None` if there is no API Gateway.
 async fn add_to_gateway(access: &Accounts, ids: &[KeyId]) -> Result<Option<GatewayTally>, Error> {
     let mut counts = GatewayTally::default();
     let mut progress = Progress::new();

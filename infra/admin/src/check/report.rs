@@ -14,7 +14,7 @@ enum Outcome {
     Skipped { reason: String },
 }
 
-/// A promise of the API that was checked. Programs read these fields: their names do not change.
+/// A promise of the API, and the outcome of its check. Programs read these fields, so their names do not change.
 #[derive(Serialize)]
 struct Check {
     name: String,

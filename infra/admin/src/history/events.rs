@@ -68,7 +68,7 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
         if last_updated < 0 {
             return Err(BadLine::new("last_updated: it must not be negative"));
         }
-        // Until that time, no later row could replace this one.
+        // No row could replace a row whose `last_updated` is in the future, until that time is reached.
         past("last_updated", UnixMilliseconds::new(last_updated).into(), now)?;
     }
     Ok(mayor)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// How long one operation on the table may take, with all retries.
+/// How long one attempt of [`patiently`] may take, including the retries of the AWS SDK.
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
 /// The delays between retries while the table throttles, in seconds. An on-demand table scales within a minute.
 const THROTTLING_DELAYS: [u64; 5] = [1, 2, 4, 8, 16];

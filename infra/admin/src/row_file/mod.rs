@@ -1,5 +1,5 @@
-//! Imports and exports of tables as files with one JSON object per line, which people and other programs can read and write. A [`Kind`]
-//! defines the content of a line and how it is stored; everything else is the same for all kinds.
+//! Imports and exports tables as files that people and other programs can read and write: one JSON object per line. A [`Kind`] defines
+//! the content of a line and how it is stored; everything else is the same for all kinds.
 //!
 //! An import can be interrupted at any point and run again: existing rows stay, so importing a file twice has the same effect as
 //! importing it once. The file of an export is complete or absent.

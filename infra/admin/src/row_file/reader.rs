@@ -95,7 +95,8 @@ impl Reader {
         console::print(format_args!("{}:{}: {message}", self.name, self.number));
     }
 
-    /// Returns the next line with its line end, or `None` at the end of the file. Cuts a line that is too long.
+    /// Returns the next line with its line end, or `None` at the end of the file. Cuts a line that is too long, but to
+    /// more than [`MAX_LINE`] bytes.
     async fn next_line(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let mut line = Vec::new();
         loop {

@@ -1,5 +1,5 @@
-//! Writes the file of an export under a temporary name in the same folder, and renames it at the end. The new file keeps the
-//! permissions of the file that it replaces, unless it is private.
+//! Writes the file of an export under a temporary name in the same folder, and renames it at the end. A private file is readable only by
+//! its owner. Any other file keeps the permissions of the file that it replaces.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -43,7 +43,7 @@ struct TemporaryFile {
     place: PathBuf,
     /// Whether the file may replace an existing file.
     replaces: bool,
-    /// The permissions of the replaced file, which the new file gets when it is complete.
+    /// The permissions of the replaced file. A new file that is not private gets them when it is complete.
     permissions: Option<Permissions>,
 }
 

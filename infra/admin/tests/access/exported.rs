@@ -20,7 +20,7 @@ fn filled() -> Access {
     access
 }
 
-/// Returns the rows in order, without the time of their latest change, which an import sets.
+/// Returns the rows in order, without `changed_at`, which an import sets.
 fn sorted(access: &Access) -> Vec<Value> {
     let mut rows = access.rows();
     for row in &mut rows {
@@ -191,7 +191,7 @@ fn a_second_issued_key_with_a_label_is_refused_until_the_first_is_revoked() {
     access.succeed(&["key", "revoke", &first]);
     assert_eq!(import(&access, &[key_line("issued")]).0, 0);
     assert_eq!(access.key_rows().len(), 2);
-    // A revoked key is not refused: it stays revoked.
+    // The issued line of a revoked key is not refused: the key stays revoked.
     assert_eq!(import(&access, &both[1..2]).0, 0);
 }
 

@@ -1,4 +1,4 @@
-//! The file of an export is complete or absent, and has the mode that its readers expect. A command that cannot work names the
+//! The file of an export is complete or absent, and has the mode that its readers expect. A command that fails names the
 //! solution.
 
 use std::cell::Cell;
@@ -45,7 +45,7 @@ fn an_interrupted_export_leaves_nothing_behind_and_is_private_meanwhile() {
     fs::set_permissions(&existing, Permissions::from_mode(0o600)).unwrap();
     let mut export = history(&endpoint, &["export", "events", existing.to_str().unwrap(), "--force"]);
     let child = export.stderr(Stdio::piped()).spawn().unwrap();
-    // A connection means that the command has sent a request, and listens for signals.
+    // Once the command has connected, it listens for signals.
     let (_connection, _) = listener.accept().unwrap();
     let files = || fs::read_dir(existing.parent().unwrap()).unwrap().map(Result::unwrap);
     assert!(files().all(|file| mode(&file.path()) == 0o600) && files().count() == 2);
@@ -112,7 +112,7 @@ fn a_part_of_an_export_in_a_closed_pipe_is_an_error() {
 fn a_throttled_import_is_retried() {
     let throttled = r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow"}"#;
     let count = Cell::new(0);
-    // The AWS SDK sends a request five times.
+    // The AWS SDK gives up after five attempts, and the command then retries.
     let (endpoint, _requests) = serve(move |_| match count.replace(count.get() + 1) {
         0..7 => response("400 X", "", throttled),
         _ => response("200 X", "", "{}"),

@@ -88,7 +88,7 @@ fn minutes(count: i64) -> SignedDuration {
     SignedDuration::from_mins(count)
 }
 
-/// The start of the interval of this many minutes that contains the time.
+/// The start of the interval that contains `time` and is `minutes` long.
 fn start(time: Timestamp, minutes: i64) -> Timestamp {
     let seconds = time.as_second();
     Timestamp::from_second(seconds - seconds.rem_euclid(minutes * 60)).unwrap()

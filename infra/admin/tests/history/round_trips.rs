@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Dump, DynamoDb, EVENTS, line, minutes, start, summary, this_morning};
 
-/// The intervals of the bazaar, their lengths in minutes, and for how many days candles are kept; `None` is permanently.
+/// The intervals of the bazaar, their lengths in minutes, and for how many days their candles are kept; `None` if permanently.
 const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("1d", 1_440, None),
     ("3h", 180, Some(1_095)),
@@ -117,7 +117,7 @@ fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
         lines.concat().replace(",4,1]", ",3,1]").replace(",2,1]", ",1,1]").replace(",0.25,9,0]", ",8,9,0]");
     assert_imported(&dynamodb, "bazaar", &others, [0, lines.len(), 0]);
     assert!(dynamodb.dump("History") == dump);
-    // `record-candles` builds coarser candles from the earliest time on.
+    // `record-candles` builds coarser candles from the earliest imported slot on.
     let oldest = start(morning - minutes(1_440), 1_440) - minutes(1_440);
     let built = &dump[&("candles".to_owned(), "built".to_owned())];
     assert_eq!(built["added"]["N"], oldest.as_second().to_string());

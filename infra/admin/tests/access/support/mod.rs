@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(crate) use crate::dynamodb::command;
 use crate::dynamodb::{DynamoDb, fed};
 
-/// A key that was not issued, and its KEY-ID.
+/// A key that was not issued. Its KEY-ID and its SHA-256 follow.
 pub(crate) const UNKNOWN_KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
 pub(crate) const UNKNOWN_ID: &str = "95f291419f81e24891fed21a";
 pub(crate) const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
