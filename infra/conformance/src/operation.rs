@@ -91,8 +91,8 @@ impl<'a> Operation<'a> {
         self.responses().find(|(described, _)| *described == status).map(|(_, response)| response)
     }
 
-    /// The examples of responses with this status whose summary names a request: `GET`, the path and query, and a note in
-    /// parentheses if the body is shortened.
+    /// The examples of responses with this status. Skips an example whose summary does not name a request: `GET`, the path and query, and
+    /// a note in parentheses if the body is shortened.
     pub fn examples(&self, status: u16) -> impl Iterator<Item = Example<'a>> {
         let examples =
             self.response(status).and_then(|response| content(response)?.get("examples")?.as_object());
