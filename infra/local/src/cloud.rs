@@ -37,8 +37,9 @@ const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// The SDKs' variable for Lambda's endpoint.
 const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
-/// The variables with the place of the public files, and with their address.
+/// The variable with the place where functions write the public files.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
+/// The variable with the address of the public files, relative to the pages.
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
 /// The variables with the ids of usage plans. They are empty: the local gateway follows the template, so functions cannot change plans.
 const PLAN_VARIABLES: [&str; 2] = ["STARTER_USAGE_PLAN", "PRO_USAGE_PLAN"];

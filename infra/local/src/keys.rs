@@ -1,5 +1,5 @@
-//! The initial API keys, one for each state of a key and its account. They are the same at every start. They are not
-//! secret, because they are valid only in the local cloud.
+//! The initial API keys: one for each tier, one of an account that is not paid for, and a revoked one. The keys are the same at every
+//! start. They are not secret, because they are valid only in the local cloud.
 
 use std::fmt::Display;
 use std::time::Duration;

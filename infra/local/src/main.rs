@@ -51,7 +51,7 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
-    /// Days of past prices and candles to generate for the simulated game, 0 to 90; auctions get at least 7, unless it is 0
+    /// Days of past prices and candles to generate for the simulated game, 0 to 90; auctions get at least 7; 0 generates nothing
     #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
     history: u16,
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
@@ -204,7 +204,7 @@ fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
     let query = query.replace("YESTERDAY", &yesterday());
     let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
-    // The other parameters are parts of the addresses of a page's files, which only the page knows.
+    // All other path parameters are in the addresses of a page's files. Only the page knows the values.
     if path.contains('{') {
         return "-".to_owned();
     }

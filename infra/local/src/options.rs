@@ -10,7 +10,7 @@ use simulator::Clock;
 use crate::logs::LineSink;
 use crate::template::Document;
 
-/// The limits of the usage plans.
+/// The template's parameters with the limits of the usage plans.
 const LIMIT_PARAMETERS: [&str; 8] = [
     "StarterRateLimit",
     "StarterBurstLimit",
@@ -51,7 +51,7 @@ pub struct Options {
     /// Whether schedules also run once at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
     /// The days of past prices and candles to generate for a simulated game: at most 90, and for auctions at least 7. With 0, nothing is
-    /// generated, not even daily candles, auctions, past mayors and fire sales. The past is generated in the background after the start;
+    /// generated: no daily candles, auctions, past mayors or fire sales either. The past is generated in the background after the start;
     /// the log lists the missing parts.
     pub history: u16,
     pub upstream: Upstream,
@@ -148,7 +148,8 @@ impl Options {
         }
     }
 
-    /// Values for the template's parameters: the given values, and values that follow from the other options, for declared parameters only.
+    /// Values for the template's parameters: the given values, and values that follow from the other options, the latter only for parameters
+    /// that the template declares.
     pub(crate) fn template_parameters(
         &self,
         document: &Document,

@@ -125,7 +125,7 @@ impl Pool {
         }
     }
 
-    /// Takes an idle instance, if there is one. Also returns the signal that ends this instance, or the new instance in its place.
+    /// Takes an idle instance, if there is one. Also returns the signal that ends the instance, whether idle or new.
     fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         (ready.idle.pop(), ready.killed.subscribe())

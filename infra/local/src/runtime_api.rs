@@ -209,7 +209,7 @@ mod tests {
     #[tokio::test]
     async fn a_process_that_outlives_its_listener_does_not_reach_a_later_one_with_the_same_port() {
         let earlier = RuntimeApi::start("Earlier").await.unwrap().address();
-        // Dropped: the port may be given to another listener.
+        // The first API is dropped, so the system may give its port to another listener.
         let later = RuntimeApi::start("Later").await.unwrap().address();
         assert!(earlier.ip().is_loopback() && later.ip().is_loopback(), "{earlier} {later}");
         assert_ne!(earlier.ip(), later.ip());

@@ -47,7 +47,8 @@ pub(crate) struct AtStart {
     pub(crate) minutes_recorded: mpsc::Sender<()>,
 }
 
-/// Runs all schedules of the template until the returned set is dropped. Events of a `rate` are due `begin_after` past each full period; events of a `cron` are sent `begin_after` late.
+/// Runs all schedules of the template until the returned set is dropped. Events of a `rate` are due `begin_after` past each full period;
+/// events of a `cron` are sent `begin_after` late.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
@@ -159,8 +160,8 @@ impl Scheduled {
     }
 }
 
-/// The event of a schedule. If the cloud's clock does not show the system's time, the event is marked as a backfill: recorders refuse other
-/// events that are not from the present by the system's clock.
+/// The event of a schedule. If the cloud's clock does not show the system's time, the event is marked as a backfill: without this
+/// mark, recorders refuse an event that is not from the present by the system's clock.
 fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
     let text = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
     if clock.is_of_system() {

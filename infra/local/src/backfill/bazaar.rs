@@ -11,8 +11,9 @@ use tables::series::{Interval, Slot, build, build_again, is_due};
 
 use super::past::{Game, PART, Past, every};
 
-/// The maximum number of attempts to build the candles, and the pause between two attempts.
+/// The maximum number of runs of [`build`]. Each run builds a part of the candles.
 const MOST_RUNS: u32 = 100;
+/// The pause between two runs.
 const BETWEEN_RUNS: Duration = Duration::from_millis(100);
 
 pub(super) struct Bazaar {
@@ -59,8 +60,8 @@ impl Game for Bazaar {
     }
 
     /// Once the newest day is stored, builds the candles of the recorded minutes, and rebuilds coarse candles that `record-candles` built
-    /// before their finer candles were stored. In a new table, such coarse candles end after the start of the last `PART`; otherwise they
-    /// can be from the whole day. Does nothing after an older day.
+    /// before their finer candles were stored. In a new table, only the last `PART` can have such coarse candles; in any other table,
+    /// the whole day can. Does nothing after an older day.
     async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
         if day.end() < past.until {
             return Ok(());

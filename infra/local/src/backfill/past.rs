@@ -26,7 +26,8 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
     /// Returns how many days candles of the interval go back if prices go back `days` days.
     fn days(interval: &Interval, days: u16) -> u16;
 
-    /// Returns the length of the parts from which a slot is computed if the past has no finer candles for it.
+    /// Returns the length of the parts from which a slot is computed if the past has no finer candles for the slot. `finer` is the next
+    /// finer interval of the series.
     fn part_length(finer: Option<&Interval>) -> Duration;
 
     /// Computes the candles of the part that begins at `start` and has this length.
@@ -41,7 +42,7 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
         async move { store(past.session(), slot, candles).await.map(drop) }
     }
 
-    /// Completes a day whose candles are stored. `is_new`: the table had no candles of the past before.
+    /// Runs after the candles of a day are stored. `is_new`: the table had no candles of the past before.
     fn complete(past: &Past<Self>, day: Slot, is_new: bool)
     -> impl Future<Output = Result<(), Error>> + Send;
 }

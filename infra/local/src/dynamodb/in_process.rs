@@ -1,5 +1,4 @@
-//! An SDK configuration for code in this process. Its requests bypass the server, so faults do not apply to them, and they
-//! are not counted.
+//! An SDK configuration for code in this process. Its requests bypass the server that applies faults and counts requests.
 
 use std::sync::Arc;
 

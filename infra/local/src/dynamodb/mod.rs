@@ -125,7 +125,7 @@ impl DynamoDb {
         in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
     }
 
-    /// Applies `fault` to matching requests from now on. If several faults match, the first fault in the order of these calls applies.
+    /// Applies `fault` to matching requests from now on. If several faults match, the fault that was set first applies.
     pub fn set_fault(&self, fault: Fault) {
         self.shared.faults.add(fault);
     }
@@ -262,8 +262,8 @@ async fn expire_regularly(database: Database) {
     tokio::time::sleep(FIRST_EXPIRY).await;
     loop {
         let database = database.clone();
-        // On a separate thread, so that requests are handled meanwhile and the end of the runtime does not wait. The result is
-        // ignored, because a failure of the database also shows in the requests.
+        // On a separate thread, so that requests are handled meanwhile and the runtime can end without waiting for the deletion. The
+        // result is ignored, because requests also show a failure of the database.
         std::thread::spawn(move || database.sweep_ttl().map(drop));
         tokio::time::sleep(EXPIRY_INTERVAL).await;
     }

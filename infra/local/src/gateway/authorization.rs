@@ -1,5 +1,5 @@
 //! The response of an authorizer's function: a policy, and the context that is passed on to the route's function. Access
-//! requires a statement that allows it, and no statement that denies it.
+//! to a method requires a statement that allows the method, and no statement that denies it.
 
 use std::collections::BTreeMap;
 

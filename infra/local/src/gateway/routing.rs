@@ -2,7 +2,7 @@
 //! over a greedy parameter; on the same path, an exact method takes precedence over `ANY`. A path without the requested method
 //! does not match, so a wrong method on a known path falls through to the greedy path.
 //!
-//! The values of parameters stay as the client wrote them. Events that `LocalStack` recorded on AWS show that
+//! The values of path parameters stay as the client wrote them. Events that `LocalStack` recorded on AWS show this
 //! (`tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json`): `%2B` stays `%2B` and `+` stays `+` in `path`,
 //! `requestContext.path` and `pathParameters`, while the parameters of the query are decoded.
 

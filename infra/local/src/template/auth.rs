@@ -11,16 +11,16 @@ use super::section::Section;
 use crate::arn::function_arn;
 use crate::error::Error;
 
-/// The default and the limit of SAM and API Gateway.
+/// The default and the limit of `ReauthorizeEvery`, in seconds.
 const DEFAULT_REAUTHORIZE_EVERY_S: u64 = 300;
 const MAX_REAUTHORIZE_EVERY_S: u64 = 3_600;
-/// The name in place of an authorizer's, if an event requires no authorizer.
+/// The value of `Authorizer` for an event that requires no authorizer.
 const NO_AUTHORIZER: &str = "NONE";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorizer {
     pub function: String,
-    /// The header with the caller's identity. Without it, a request is refused and the function is not invoked.
+    /// The header with the caller's identity. A request without this header is refused, and the function is not invoked.
     pub identity_header: String,
     /// How long the function's response is cached, for the whole stage.
     pub reauthorize_every: Duration,

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A response of the gateway itself.
 #[derive(Debug, Clone)]
 pub struct GatewayResponse {
-    /// `StatusCode`, if it differs from the default of the response type.
+    /// `StatusCode`; `None` for the default of the response type.
     pub status: Option<u16>,
     pub headers: BTreeMap<String, String>,
     /// The body for `application/json`.

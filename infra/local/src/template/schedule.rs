@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::section::Section;
 use crate::error::Error;
 
-/// Lambda's defaults.
+/// Lambda's defaults for failed events.
 const DEFAULT_MAX_AGE_S: u64 = 21_600;
 const DEFAULT_MAX_RETRIES: u64 = 2;
 
@@ -17,8 +17,8 @@ pub struct Schedule {
     pub name: String,
     /// The time between two events.
     pub period: Duration,
-    /// How long after each multiple of the period since 1970 an event is due; `None` for a rate, which counts from the creation of the
-    /// schedule.
+    /// How long after each multiple of the period since 1970 an event is due; `None` for a rate, whose first period begins when the
+    /// schedule is created.
     pub offset: Option<Duration>,
     /// `Input`: the event, in which `<aws.scheduler.scheduled-time>` stands for the due time.
     pub input: String,

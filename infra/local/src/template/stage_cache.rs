@@ -6,7 +6,7 @@ use super::route::Route;
 use super::section::Section;
 use crate::error::Error;
 
-/// API Gateway's default and its limit.
+/// API Gateway's default and limit for a TTL.
 const DEFAULT_TTL_S: u64 = 300;
 const MAX_TTL_S: u64 = 3_600;
 
@@ -35,7 +35,7 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
                 route.caching = caching && route.method == "GET";
                 route.cache_ttl = route.caching.then_some(ttl);
             } else if route.path == path && route.method == method {
-                // A route that is never cached has no TTL in the template.
+                // While the cache is off, a route keeps the TTL that the template states. A route that is never cached has none.
                 route.caching = caching;
                 route.cache_ttl = (caching || stated_ttl_s.is_some()).then_some(ttl);
                 (*has_own, found) = (true, true);

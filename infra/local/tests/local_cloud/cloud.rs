@@ -207,7 +207,7 @@ async fn the_invoke_api_passes_events_on_unchanged() {
     cloud.shutdown().await;
 }
 
-/// The number of the process that responds.
+/// The id of the process that responds.
 async fn process_of(cloud: &Cloud, word: &str) -> String {
     let response = cloud.invoke("parrot", format!("{{\"say\":{word:?}}}")).await.unwrap();
     String::from_utf8(response.to_vec()).unwrap()

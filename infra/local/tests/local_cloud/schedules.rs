@@ -50,7 +50,7 @@ async fn await_lines(cloud: &Cloud, word: &str, count: usize) -> Vec<String> {
     }
 }
 
-/// The scheduled time in an event that is due `minutes` from now.
+/// The scheduled time in the latest event that is due by `minutes` from now.
 fn time_in(cloud: &Cloud, minutes: u64) -> String {
     let now_s = cloud.clock().now_ms() / 1000 + i64::try_from(minutes).unwrap() * 60;
     jiff::Timestamp::from_second(now_s - now_s % 600).unwrap().to_string()
@@ -65,7 +65,7 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
     cloud.clock().advance(Duration::from_mins(11));
     let noted = await_lines(&cloud, "noted", 1).await;
     assert!(noted[0].contains(&format!("\"time\":\"{due}\"")) && due.ends_with("0:00Z"), "{noted:?}");
-    // Recorders compare an event with the system's clock, unless it is a backfill's.
+    // Recorders compare the time of an event with the system's clock, unless the event is marked as a backfill.
     assert!(noted[0].contains("\"backfill\":true"), "{noted:?}");
     // Of all the events that the clock jumps over, only the latest one is sent.
     let due = time_in(&cloud, 90 * 24 * 60);
@@ -89,7 +89,7 @@ async fn an_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minu
         assert_eq!(lines(&cloud, "noted"), noted);
         cloud.shutdown().await;
     }
-    // While the clock shows the system's time, the event is not a backfill's.
+    // While the clock shows the system's time, the event is not marked as a backfill.
     let options = crate::support::options("start", TEMPLATE);
     let options = Options { schedules: true, schedules_at_start: true, ..options };
     let cloud = Cloud::start(options).await.unwrap();
