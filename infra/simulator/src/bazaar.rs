@@ -16,8 +16,9 @@ const PHASE_MS: i64 = 18_560;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A flip has at least this sell price, in coins, and at least this volume, in items, on both sides.
+/// A flip, a product for `mode=flips` of the service, has at least this sell price, in coins.
 const FLIP_PRICE: f64 = 50_000.0;
+/// The minimum volume of a flip on both sides, in items.
 const FLIP_VOLUME: i64 = 10_000;
 
 /// Returns the `lastUpdated` of the refresh that is visible at `now_ms`, in Unix milliseconds.

@@ -7,7 +7,7 @@ pub(crate) fn hash(seed: u64, label: &str, number: u64) -> u64 {
     mix(mix(seed ^ text_hash(label)).wrapping_add(number))
 }
 
-/// A generator that starts at [`hash`].
+/// A generator that is seeded with [`hash`].
 pub(crate) fn generator(seed: u64, label: &str, number: u64) -> Rng {
     Rng::with_seed(hash(seed, label, number))
 }

@@ -47,7 +47,7 @@ fn write_item(seed: u64, version: i64, id: &str, name: &str, item: &mut Writer) 
     let number = text_hash(id);
     let rng = &mut generator(seed, "collection", number);
     let most = AMOUNTS.len();
-    // Some versions remove a collection's last tier.
+    // Each game version leaves out the last tier of about one collection in twenty.
     let shrunk = hash(seed, "shrunk collection", number ^ version.cast_unsigned()).is_multiple_of(20);
     let tiers = rng.usize(5..=most) - usize::from(shrunk);
     let factor = pick(rng, &[1, 1, 2, 4]);

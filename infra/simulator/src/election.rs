@@ -13,8 +13,9 @@ pub const YEAR_MS: i64 = 446_400_000;
 /// Time between two refreshes, in milliseconds. All opening and closing times are multiples of it.
 pub const REFRESH_MS: i64 = 60_000;
 
-/// Late Summer 27 and Late Spring 27, counted from the start of a year.
+/// The voting booth opens on Late Summer 27, this long after the start of the election year.
 const OPENS_AFTER_MS: i64 = 217_200_000;
+/// The booth closes on Late Spring 27 of the next year, this long after the start of that year.
 const CLOSES_AFTER_MS: i64 = 105_600_000;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -201,13 +202,13 @@ mod tests {
 
     #[test]
     fn elections_close_when_the_real_ones_closed() {
-        // 2026-10-10 07:15 UTC, and close(515) on 2026-09-24 19:15 UTC.
+        // Election 518 closed at 2026-10-10 07:15 UTC, election 515 at 2026-09-24 19:15 UTC.
         assert_eq!(closes_at(518), 1_791_616_500_000);
         assert_eq!(closes_at(515), 1_790_277_300_000);
-        // The capture of 2026-10-10 09:25 UTC: 518's winner sits, no booth is open.
+        // In the provider's response of 2026-10-10 09:25 UTC, 518's winner sits, and no booth is open.
         assert_eq!(seated_year(1_791_624_309_524), 518);
         assert_eq!(open_year(1_791_624_309_524), None);
-        // The capture of 2025-03-12: 406's winner sits while 407 is open.
+        // In the response of 2025-03-12, 406's winner sits while 407 is open.
         assert_eq!(seated_year(1_741_802_638_810), 406);
         assert_eq!(open_year(1_741_802_638_810), Some(407));
         assert_eq!(closes_at(407) - opens_at(407), 334_800_000);

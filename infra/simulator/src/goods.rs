@@ -122,7 +122,7 @@ impl Goods {
         goods
     }
 
-    /// One item that its `id` describes completely.
+    /// One item whose price and tier follow from its `id`.
     fn item(id: &str, material: Material, category: &'static str) -> Self {
         Self::variant(id, id, material, category)
     }

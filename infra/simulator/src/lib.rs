@@ -161,7 +161,7 @@ impl Simulator {
         self.world.clear_faults();
     }
 
-    /// The number of requests for `path` with any query, including faulty requests. A trailing `*` in `path` matches any rest.
+    /// The number of requests for `path` with any query, including requests that got a fault. A trailing `*` in `path` matches any rest.
     #[must_use]
     pub fn requests(&self, path: &str) -> u64 {
         self.world.requests(path)

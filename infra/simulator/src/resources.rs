@@ -1,4 +1,4 @@
-//! The resources without parameters, which their path alone identifies.
+//! Resources without parameters: the path alone identifies such a resource.
 
 use std::hash::{Hash, Hasher};
 

@@ -35,13 +35,13 @@ pub(crate) static CREATURES: Words = Words::new(|| lines(include_str!("../words/
 /// The first words of identifiers of many kinds.
 pub(crate) static FRONT_WORDS: Words = Words::new(|| lines(include_str!("../words/front_words.txt")));
 
-/// The last words of the identifiers of other tradable items.
+/// The last words of the identifiers of tradable items that begin with one of [`FRONT_WORDS`].
 static TRADE_NOUNS: Words = Words::new(|| lines(include_str!("../words/trade_nouns.txt")));
 
 /// Gemstones, each in the five [`GEM_QUALITIES`].
 static GEMS: Words = Words::new(|| lines(include_str!("../words/gems.txt")));
 
-/// From the cheapest to the most expensive.
+/// The qualities of a gemstone, from the cheapest to the most expensive.
 const GEM_QUALITIES: &[&str] = &["ROUGH", "FLAWED", "FINE", "FLAWLESS", "PERFECT"];
 
 pub(crate) static ESSENCES: Words = Words::new(|| lines(include_str!("../words/essences.txt")));

@@ -18,7 +18,7 @@ use crate::{names, profiles};
 /// The number of cached bodies: enough for all bodies that clients request repeatedly, about 25 MB.
 const BODIES: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
-/// The number of cached snapshots. Pages of one minute come from two refreshes; the third is for a time in the past.
+/// The number of cached snapshots. Pages of one minute come from two refreshes; the third snapshot is for a time in the past.
 const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 /// Only larger bodies are compressed.

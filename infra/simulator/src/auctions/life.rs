@@ -61,7 +61,7 @@ impl Life {
         self.start + (self.end - self.start) / (self.bids + 1) * (bid + 1)
     }
 
-    /// When the auction was last updated, up to `refresh`; `None` if it is not listed at `refresh`.
+    /// The time of the last update at or before `refresh`; `None` if the auction is not listed at `refresh`.
     pub(super) fn updated_at(&self, refresh: i64) -> Option<i64> {
         if refresh < self.start || refresh >= self.gone {
             return None;
