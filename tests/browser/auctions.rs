@@ -18,8 +18,10 @@ use crate::cloud::TABLE;
 /// A pet with a history.
 pub(crate) const PET: &str = "GOLDEN_DRAGON;4";
 
-/// A book with a history, and its id in the bazaar.
+/// A book with a history.
 pub(crate) const BOOK: &str = "GROWTH;5";
+
+/// The id of [`BOOK`] in the bazaar.
 pub(crate) const PRODUCT: &str = "ENCHANTMENT_GROWTH_5";
 
 /// The id that is recorded as the cheapest auction of every item.
@@ -31,8 +33,10 @@ const PRICE: u64 = 21_900_000_000;
 /// The number of listed items, which fill seven pages of the market page's table.
 const ITEMS: usize = 650;
 
-/// The numbers of hourly and daily candles: three days and a month.
+/// The number of hourly candles: three days.
 const HOURS: i64 = 72;
+
+/// The number of daily candles: a month.
 const DAYS: i64 = 30;
 
 const HOUR: i64 = 3_600;

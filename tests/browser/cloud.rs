@@ -94,9 +94,11 @@ async fn record_minutes(cloud: &Cloud) {
     }
 }
 
-/// Stores candles whose prices move in waves, with a gap. The table must be empty. The newest two candles of each interval are stored by
-/// the code of the recorder, because the market page requests the candles of whole days: of yesterday, or until 02:00 UTC of the day
-/// before. Older candles are copies of a row that the recorder's code has stored, which takes a tenth of the time.
+/// Stores candles whose prices move in waves, with a gap. The table must be empty.
+///
+/// The recorder's code stores the newest two candles of each interval, with the markers that requests for all products need: the market
+/// page requests the candles of yesterday, or until 02:00 UTC those of the day before. Older candles are copies of a row that this code
+/// has stored. Copying takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
     let client = Client::new(&sdk);
@@ -104,7 +106,7 @@ async fn store_candles(cloud: &Cloud) {
     let session = table.with_timeout(Duration::from_mins(1));
     let past = Past::of(cloud);
     let now = UnixSeconds::new(past.now);
-    // Recording begins now, so `record-candles` builds no candles of the time before.
+    // Recording begins now, so `record-candles` builds no candles of earlier times.
     begin_at(session, &SERIES, now).await.unwrap();
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();

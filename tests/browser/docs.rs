@@ -88,7 +88,7 @@ async fn missing(window: &Window) -> Vec<String> {
     missing
 }
 
-/// The size of the file at this address, compressed as API Gateway does.
+/// The size of the file at this address in bytes, compressed with gzip as by API Gateway.
 async fn compressed(window: &Window, url: &str) -> u64 {
     let size = format!(
         "fetch({}).then(({{ body }}) => new Response(body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer())\

@@ -1,4 +1,4 @@
-//! The tables of products and flips have the right figures, obey the limits in the address, and name their requests.
+//! The tables of products and flips have the right figures, obey the limits in the address, and show the code of their requests.
 
 use serde_json::{Value, json};
 
@@ -65,8 +65,8 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
         product("DIAMOND", [1_000_000.0, 1_200_000.0], [1_000_000.0, 1_200_000.0], 1_680),
         // The tax takes more than the difference.
         product("EMERALD", [100.0, 101.0], [100.0, 101.0], 168_000),
-        // The average buy order is far below the best one. The short name is for a rule of axe: a link in a longer text must be
-        // recognisable.
+        // The average buy order is far below the best one. The name is short, so that axe's rule for links inside
+        // longer texts applies.
         product("ICE", [100.0, 104.0], [90.0, 104.0], 168_000),
     ];
     trade(&window, &products).await;

@@ -1,4 +1,4 @@
-//! The item page: instant prices and the spread are of the best orders, averages are labelled, and an empty side has no price.
+//! The item page: instant prices and the spread come from the best orders, averages are labelled, and an empty side has no price.
 
 use serde_json::json;
 
@@ -7,8 +7,10 @@ use super::{open, settle, texts_of};
 use crate::cloud::{ITEM, start};
 use crate::window::Window;
 
-/// The best orders and the averages of a real product. Its spread is 23 % by the best orders, and 262 % by the averages.
+/// The best orders of a real product, with a spread of 23 %.
 const BEST: [f64; 2] = [206_236.0, 253_670.3];
+
+/// The averages of the same product, with a spread of 262 %.
 const AVERAGES: [f64; 2] = [70_201.4, 254_128.9];
 
 /// The time of all prices in these tests, in Unix milliseconds.

@@ -250,7 +250,7 @@ async fn figures_of_a_range_and_places_of_labels_are_exact(window: &Window) {
     let body = "const rows = given.map(([buy, step]) => ({ buy, buyLow: buy && buy - 5, step }));
         const { low, high, average, coins, change, place } = module.summaryOf(rows, 'buy');
         return [[low, high, average, coins, Math.round(change), Math.round(place)], module.summaryOf([], 'buy')];";
-    // The last price is at 25 of 45 between the lowest and the highest.
+    // The last price, 120, is 25 above the lowest, 95. The highest price is 45 above the lowest: 25 / 45 is 56 %.
     assert_eq!(run(window, "summary.js", &rows, body).await, json!([[95, 140, 115, 20, 20, 56], null]));
     let places = json!([[50, 52, 10], [98, 99, 97], [-5, -6]]);
     let body = "return given.map((wanted) => module.spread(wanted, 10, 0, 100));";

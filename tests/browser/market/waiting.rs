@@ -28,7 +28,7 @@ pub(super) fn expect_waits(window: &Window, status: u64) {
     assert!(waits > 0, "no request was repeated");
 }
 
-/// Minimizes the window, which hides its page, or restores it.
+/// Minimizes the window, so that its page is hidden, or restores the window.
 async fn hide(window: &Window, is_hidden: bool) {
     let state = if is_hidden { "minimized" } else { "normal" };
     let id = window.call("Browser.getWindowForTarget", json!({})).await["windowId"].take();
@@ -51,7 +51,7 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     while sent(&window).len() < 2 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // Prices stay fresh for five seconds, but headers have whole seconds.
+    // Prices stay fresh for five seconds, but the times in headers are whole seconds, so a wait can be shorter.
     let before = sent(&window);
     assert!(before[1] - before[0] > 3_000.0, "{before:?}");
     hide(&window, true).await;

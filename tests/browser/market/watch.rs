@@ -58,7 +58,7 @@ async fn a_starred_item_is_in_the_list_of_every_tab_with_its_target() {
     }
 }
 
-/// Stores this text as the watch list, and shows the view.
+/// Stores this text as the watch list, and reloads the page.
 async fn store(window: &Window, text: &str) {
     window.evaluate(&format!("localStorage.setItem('watched', {text:?})")).await;
     window.reload().await;

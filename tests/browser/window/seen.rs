@@ -1,4 +1,4 @@
-//! The activity of a page: its requests, and the errors and warnings in the console, which include violations of a policy.
+//! The activity of a page: its requests, and the errors and warnings in the console, such as violations of its content security policy.
 
 use serde_json::Value;
 
