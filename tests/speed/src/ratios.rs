@@ -14,12 +14,12 @@ use crate::instance::Instance;
 use crate::upstream::{AUCTIONS, BAZAAR, ITEMS, PLAYER, PLAYER_NAME, PLAYER_PROFILES, Upstream};
 use crate::{print, release, workspace};
 
-/// The number of pairs of blocks: successive requests to a new process of the function, and to a new process of its floor. A block has
-/// a new process, because the memory layout of a process can halve or double short times.
+/// How often the function and its floor (`hello-fetch`) are measured, each time in new processes: the memory layout of a process can halve
+/// or double short times.
 const BLOCKS: usize = 15;
-/// The numbers of measured requests in a block: requests for which the function fetches, and requests that it answers from memory. As
-/// many unmeasured requests precede them.
+/// The number of successive requests in a block for which the function fetches. As many unmeasured requests precede a block.
 const FETCHED: u32 = 10;
+/// The number of successive requests in a block that the function answers from memory. As many unmeasured requests precede a block.
 const REMEMBERED: u32 = 60;
 /// The largest ratio of a request that is answered from memory. Only large responses come near this limit. The full bazaar has
 /// 0.14 to 0.23, which depends on the speed of memory.
@@ -133,7 +133,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(is_within_limits)
 }
 
-/// The processor times of one request to a function.
+/// The average processor times of a request that fetches, and of a request that is answered from memory.
 struct OwnBlocks {
     fetched: Duration,
     remembered: Duration,
@@ -151,7 +151,7 @@ async fn floor_block(case: &Case, folder: &Path, upstream: &str) -> Result<Durat
     let mut instance = Instance::start(&folder.join("hello-fetch"), upstream).await?;
     let urls: Vec<_> = case.targets.iter().map(|target| format!("{upstream}{target}")).collect();
     let event = Bytes::from(json!(urls).to_string());
-    // The floor responds with the length of the body, which has no mark.
+    // The floor responds with the body's length, so its response has no mark.
     block(&mut instance, FETCHED, "", || event.clone()).await
 }
 

@@ -27,10 +27,10 @@ pub(crate) const PLAYER_PROFILES: &str = "/v2/skyblock/profiles?uuid=7da0c47581d
 const FOUND_PLAYER: &str = r#"{"id":"7da0c47581dc42b4962118f8049147b7","name":"Co_op_Farmer"}"#;
 const CAPTURED_PROFILES: &str = "profiles/v2-elite-7da0c475.json";
 
-/// The field with the body's time, which changes with each fetch, so that no function recognises a body.
+/// The field with the body's time. Successive bodies have different times, so that no function recognises a body.
 const VARIED: &str = "\"lastUpdated\":";
 
-/// The server for the provider and the name service. Dropping it closes all connections.
+/// The server in place of the provider and the name service. Dropping it closes all connections.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     server: Server,
