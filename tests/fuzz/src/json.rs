@@ -13,7 +13,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A string, a number or another value without elements or entries. Some strings are lone surrogates: legal JSON, but not valid text.
+/// A string, a number or another value without elements or entries. Some strings contain lone surrogates: legal JSON, but not valid text.
 fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => any::<String>().prop_map(|text| quoted(&text)),

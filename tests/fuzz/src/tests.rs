@@ -80,7 +80,7 @@ fn check_item(nbt: &[u8]) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Catches a key that stays in a log line because of the surrounding text.
+    /// Fails if a key stays in a log line because of the surrounding text.
     #[test]
     fn no_text_shows_a_key(before in any::<String>(), prefix in "(gd|_|x|gd_gd_)?", random in "[0-9A-Za-z]{32}", after in any::<String>()) {
         let key = ApiKey::of_random_part(&random).unwrap();
@@ -88,8 +88,8 @@ proptest! {
         prop_assert!(!shown.contains(&random), "{shown}");
     }
 
-    /// Catches panics, bodies that are served although most rows are invalid, rows that are skipped silently, and messages that grow with
-    /// the body.
+    /// Fails on panics, on bodies that are served although most rows are invalid, on rows that are skipped silently, and on messages that
+    /// grow with the body.
     #[test]
     fn any_body_is_read_row_by_row_or_refused(body in sample_body().prop_flat_map(|sample| json::event(&sample))) {
         provider_body(body.as_bytes());
