@@ -24,7 +24,7 @@ python/bin/pip install --quiet openapi-python-client==0.29.1
 PATH="$PWD/python/bin:$PATH" openapi-python-client generate --path openapi.json --output-path generated --meta none --overwrite --fail-on-warning
 python/bin/python "$here/request.py"
 
-# The notebook reads candles of past hours. The local cloud generates them first.
+# The notebook reads candles of past hours. Waits until the local cloud has generated them.
 yesterday="$(date --utc --date yesterday +%FT00:00:00Z)"
 curl --silent --fail --output /dev/null --retry 300 --retry-delay 1 --retry-all-errors --header "X-API-Key: $API_KEY" \
     "$BASE_URL/v1/bazaar/candles/all?interval=1d&opened_at=$yesterday"

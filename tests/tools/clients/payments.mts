@@ -67,7 +67,7 @@ async function send(sent: Event): Promise<Outcome> {
     return body.data;
 }
 
-/** Sends the event twice, each time with this outcome, and returns the account. The second event must not change it. */
+/** Sends the event twice, expects this outcome each time, and returns the account. The second event must not change the account. */
 async function twice(outcome: Outcome, sent: Event, name: string) {
     assert.equal(await send(sent), outcome, sent.type);
     const first = await account(name);
@@ -109,7 +109,7 @@ const life = (customer: string): [Outcome, Event, unknown][] => {
         ["applied", invoiced([["price_starter", -450, 1], ["price_pro", 1_450, 1]]), ["pro", "active", paid(1)]],
         ["applied", updated({}, "price_pro", 2), ["pro", "active", paid(2)]],
         ["applied", invoiced([["price_pro", 2_900, 2]]), ["pro", "active", paid(2)]],
-        // A renewal whose payment fails ends at the paid time, and later suspends the account.
+        // If the payment of a renewal fails, the account keeps only the time that is paid. Later it is suspended.
         ["applied", updated({}, "price_pro", 3), ["pro", "active", paid(3)]],
         ["applied", updated({ status: "past_due" }, "price_pro", 3), ["pro", "active", paid(2)]],
         ["applied", updated({ status: "unpaid" }, "price_pro", 3), ["pro", "suspended", month(3)]],
@@ -142,7 +142,7 @@ const deleted = (customer: string, changes: Partial<Subscription>) =>
 await twice("applied", bought("cus_Refunded"), "cus_Refunded");
 await twice("ignored", event("charge.refunded", NOW - 6, { customer: "cus_Refunded", refunded: true }), "cus_Refunded");
 assert.deepEqual(await twice("applied", deleted("cus_Refunded", {}), "cus_Refunded"), ["pro", "active", NOW - 5]);
-// An end wins over a change in the same second.
+// The end of a subscription wins over a change in the same second.
 const changed = event("customer.subscription.updated", NOW - 5, subscription("cus_Refunded", "price_pro", 2));
 assert.deepEqual(await twice("outdated", changed, "cus_Refunded"), ["pro", "active", NOW - 5]);
 const disputed = deleted("cus_Disputed", { cancellation_details: { reason: "payment_disputed" } });

@@ -11,7 +11,7 @@ NEWEST_GLIBC = (2, 34)
 # The limits of stripped binaries in bytes. Larger binaries start more slowly. Functions with a table link the AWS SDK.
 LARGEST = 4_000_000
 LARGEST_WITH_TABLE = 7_000_000
-# Recorders run in the background, so no client waits for their start.
+# Only recorders write public files. They run in the background, so no client waits for their start.
 LARGEST_WITH_FILES = 9_000_000
 # `page` embeds the pages and their files. The script of the API reference alone has 5 MB.
 LARGEST_WITH_PAGES = 9_000_000

@@ -40,7 +40,8 @@ def functions(template=BUILT):
 
 if __name__ == "__main__":
     found = list(functions(REPOSITORY / "template.yaml"))
-    # Functions that write files link crc-fast, which is also a C library, so Cargo builds its dependencies without link-time optimisation.
-    # In the same group, the other functions would share these builds. SAM builds one function at a time, so it would build them again.
+    # Functions that write files link crc-fast. It is also a C library, so Cargo builds the dependencies of crc-fast without link-time
+    # optimisation. In the same group, the other functions would share these builds. SAM builds one function at a time, so SAM would build
+    # the dependencies of the other functions again.
     for group in (True, False):
         print(" ".join(sorted(function.binary for function in found if function.writes_files == group)))

@@ -50,7 +50,7 @@ MANAGES_KEYS = {
 }
 # The payments function knows the accounts function by name, because a reference would be a circle.
 ACCOUNTS = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-accounts"
-# The actions by resource of functions that do more than query History.
+# For each function that does more than query History: the allowed actions by resource.
 RIGHTS = {
     "accounts": MANAGES_KEYS | {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
@@ -68,8 +68,8 @@ RIGHTS = {
 WRITES_LOG = {"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": attribute("FunctionLog", "Arn")}
 # These actions support no narrower resource.
 WRITES_TRACES = {"Effect": "Allow", "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "Resource": "*"}
-# The time of an event is a whole minute, and its run stores the data under that minute. Candles are built two minutes after an interval,
-# when its last minute is recorded.
+# The time of an event is a whole minute, under which the run stores its data. Candles are built two minutes after an interval ends, when
+# the last minute of the interval is recorded.
 SCHEDULES = {
     "record-auctions": "cron(* * * * ? *)",
     "record-bazaar": "cron(* * * * ? *)",
@@ -99,7 +99,7 @@ class Api(unittest.TestCase):
         for setting in STAGE["MethodSettings"]:
             condition, setting, _ = setting.get("Fn::If", [None, setting, NOTHING])
             path = setting["ResourcePath"].replace("~1", "/").replace("//", "/")
-            # A method's settings inherit no values, and each property is a patch of the stage, so they have exactly these properties.
+            # The settings of a method inherit no values, and each property is a patch of the stage, so every setting has exactly these.
             properties = {"ResourcePath", "HttpMethod", "CachingEnabled", "ThrottlingRateLimit", "ThrottlingBurstLimit"}
             self.assertEqual(set(setting) - {"CacheTtlInSeconds"}, properties, path)
             if path != "/*":
