@@ -68,7 +68,7 @@ class Cloud:
         self.session = boto3.Session("test", "test", region_name=REGION)
 
     def in_region(self, region):
-        """Returns the same account in another region, where it creates a bucket for deployments."""
+        """Returns the same account in another region, and creates a bucket for deployments there."""
         other = copy.copy(self)
         other.environment = self.environment | {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
         other.session = boto3.Session("test", "test", region_name=region)

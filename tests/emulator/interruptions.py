@@ -36,7 +36,7 @@ class Interruptions:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def respond(self, handler):
-        """Forwards a request and its response, unless the fault replaces one of the two."""
+        """Forwards a request and its response. A fault changes what happens to one write."""
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
         target = handler.headers.get("X-Amz-Target", "")
         of_gateway = handler.path.startswith(("/apikeys", "/usageplans")) and handler.command != "GET"

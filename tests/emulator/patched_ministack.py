@@ -205,7 +205,7 @@ def throttle(original, properties):
     return {name: float(limit) if name == "rateLimit" else int(limit) for name, limit in original(properties).items()}
 
 
-# Also converts quotas and the limits of methods to numbers. MiniStack does not translate the names of the limits of methods either.
+# Also converts quotas to numbers, and the limits of methods, whose names MiniStack does not translate.
 @replaces(formation, "_apigw_usage_plan_body")
 def usage_plan(original, properties):
     plan = original(properties)
