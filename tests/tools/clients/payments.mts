@@ -109,7 +109,7 @@ const life = (customer: string): [Outcome, Event, unknown][] => {
         ["applied", invoiced([["price_starter", -450, 1], ["price_pro", 1_450, 1]]), ["pro", "active", paid(1)]],
         ["applied", updated({}, "price_pro", 2), ["pro", "active", paid(2)]],
         ["applied", invoiced([["price_pro", 2_900, 2]]), ["pro", "active", paid(2)]],
-        // If the payment of a renewal fails, the account keeps only the time that is paid. Later it is suspended.
+        // If the payment of a renewal fails, the account keeps the paid time and the grace time. Later it is suspended.
         ["applied", updated({}, "price_pro", 3), ["pro", "active", paid(3)]],
         ["applied", updated({ status: "past_due" }, "price_pro", 3), ["pro", "active", paid(2)]],
         ["applied", updated({ status: "unpaid" }, "price_pro", 3), ["pro", "suspended", month(3)]],
