@@ -33,7 +33,7 @@ pub enum Refusal {
     Pending,
     #[error("the key was revoked at {at}")]
     Revoked {
-        /// When it was revoked.
+        /// When the key was revoked or expired.
         at: UnixSeconds,
     },
 }

@@ -112,7 +112,7 @@ pub fn without_keys(text: &str) -> String {
         cleaned.push_str(before);
         cleaned.push_str(KEY_PREFIX);
         let word = after.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(after.len());
-        // The word can end with the letters of the next `gd_`.
+        // The word can end with the `gd` of the next `gd_`.
         let end = after.find(KEY_PREFIX).map_or(word, |next| next.min(word));
         if end > 0 {
             cleaned.push('…');

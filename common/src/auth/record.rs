@@ -93,8 +93,9 @@ impl FromStr for KeyId {
     }
 }
 
-/// The purpose of a key in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII punctuation, beginning
-/// with a letter or digit. A label therefore cannot be mistaken for an option, and has no invisible characters.
+/// The purpose of a key in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII punctuation. A label
+/// begins with a letter or digit, so it cannot be mistaken for an option. It does not end with a blank, and has no invisible
+/// characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Label(String);
 

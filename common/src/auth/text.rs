@@ -8,10 +8,10 @@ use super::account::AccountName;
 use super::key::{ApiKey, KEY_PREFIX};
 use super::record::{KeyDigest, KeyId, Label};
 
-/// Parses a text that contains no API key. A key must be neither stored nor repeated.
+/// Parses the text, unless it contains an API key. A key must be neither stored nor repeated.
 ///
 /// # Errors
-/// Returns a sentence that does not repeat the text.
+/// If the text contains an API key or is not a `T`. The error is a sentence that does not repeat the text.
 pub fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
     if contains_key(text) {
         return Err("this is an API key; keys belong only in the requests of their owner".to_owned());

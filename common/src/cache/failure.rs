@@ -21,7 +21,7 @@ pub enum Failure<E> {
     #[error("{source}")]
     Fetch {
         source: E,
-        /// How long the pause lasts that this failure starts; `None` if it starts no pause.
+        /// How long requests without a stale value pause after this failure; `None` if they do not pause.
         pause: Option<Duration>,
     },
     /// There was no fetch, because an earlier fetch failed and requests pause.
@@ -34,7 +34,7 @@ pub enum Failure<E> {
     },
 }
 
-/// The failure of a fetch whose source is itself a cache. If that cache pauses, the cache that uses it does not pause as well.
+/// The error of a source that is itself a cache. While this inner cache pauses, the cache that fetches from it does not pause as well.
 impl<E: SourceError> SourceError for Failure<E> {
     const IS_SPARED: bool = E::IS_SPARED;
 

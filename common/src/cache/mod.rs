@@ -36,7 +36,8 @@ pub fn longest_stale(ttl: Duration) -> Duration {
     (ttl * STALE_TTLS).min(LONGEST_STALE)
 }
 
-/// Rounds the duration of a failed fetch to whole seconds, so that a fast fetch counts as ending at the time of its event.
+/// Added to the duration of a failed fetch before the fraction of the second is dropped, which rounds the duration. A fetch of less than
+/// half a second therefore counts as ending at the time of its event.
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// A cache of values of type `V` by keys of type `K`.
@@ -59,7 +60,7 @@ struct State<K: Hash + Eq, V> {
 enum Found<V> {
     /// A value to serve.
     Value(Lookup<V>),
-    /// There is no fresh value, so the request must fetch. Holds the stale value, if there is one, to serve if the fetch fails.
+    /// There is no fresh value. Holds the stale value, if there is one, to serve if the request pauses or its fetch fails.
     Expired(Option<Entry<V>>),
 }
 
@@ -84,14 +85,15 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         Self { ttl, stale: longest_stale(ttl), state: Mutex::new(state) }
     }
 
-    /// Returns the same cache, which never serves a stale value.
+    /// Returns this cache, changed so that it never serves a stale value.
     #[must_use]
     pub fn never_stale(self) -> Self {
         Self { stale: Duration::ZERO, ..self }
     }
 
     /// Returns the value of `key` at the time of `invocation`: from the cache while the value is fresh, otherwise from `fetch`. If the
-    /// fetch fails, returns the stale value unless it is too old. While the key pauses after a failure, `fetch` is not called.
+    /// fetch fails, returns the stale value unless it is too old. While requests for the key pause after a failure,
+    /// `fetch` is not called.
     ///
     /// # Errors
     /// If there is no value to serve.
@@ -134,7 +136,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         let took = start.elapsed();
         match fetched {
             Ok(value) => {
-                // A value is fresh from its arrival, even if the source is slow. The time is in whole seconds, like HTTP dates.
+                // A value is fresh from its arrival, even if the source is slow. Only whole seconds are added, because HTTP dates
+                // have no fractions of seconds.
                 let fetched_at = now.plus(Duration::from_secs(took.as_secs()));
                 let mut state = self.lock();
                 state.pauses.note_success(&key);

@@ -80,8 +80,9 @@ impl<H: Handler> Instance<H> {
     /// Handles one event.
     ///
     /// # Errors
-    /// Behind a stage cache, if the envelope must not be stored, such as the envelope of a 500: the gateway would cache the
-    /// envelope for the route's TTL, but it does not cache its own response to a failed invocation.
+    /// If the event is not a proxy event. Behind a stage cache, also if the envelope must not be stored, such as the envelope of a
+    /// 500: the gateway would cache the envelope for the route's TTL, but it does not cache its own response to a failed
+    /// invocation.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
@@ -106,7 +107,7 @@ impl<H: Handler> Instance<H> {
         response
     }
 
-    /// Returns the proxy event. Any other event does not come from the gateway.
+    /// Parses the event as a proxy event. Any other event does not come from the gateway.
     fn proxy_event(event: &LambdaEvent<Box<RawValue>>) -> Result<ProxyEvent, Diagnostic> {
         serde_json::from_str(event.payload.get()).map_err(|error| {
             let request_id = &event.context.request_id;
@@ -209,7 +210,7 @@ impl ProxyResponse {
 
     fn data(body: Body, data: &Data, route: &Route) -> Self {
         let mut headers = Self::data_headers(data.document.media_type()).to_vec();
-        // The stage cache ignores this header: it is behind the authorizer, and stores private responses too.
+        // The stage cache ignores this header. The cache is behind the authorizer, so it may store private responses.
         headers.push(("Cache-Control", route.cache_control().into()));
         if let Some(fetched_at) = data.fetched_at {
             headers.push(("Last-Modified", fetched_at.http_date().into()));

@@ -83,8 +83,8 @@ impl Allowed {
         }
     }
 
-    /// Describes the flaw in the list `text`. Returns `None` for other kinds of values, because their flaw shows in the excerpt
-    /// that an error message repeats.
+    /// Describes the flaw in the list `text`; `None` if the list has no flaw. Also returns `None` for other kinds of values,
+    /// because their flaw shows in the excerpt that an error message repeats.
     #[must_use]
     pub fn flaw(&self, text: &str) -> Option<String> {
         let Self::List { most, longest, blanks, .. } = self else { return None };

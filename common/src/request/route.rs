@@ -108,7 +108,7 @@ pub enum Expiry {
 
 #[derive(Debug)]
 pub struct Route {
-    /// The name of the function that handles it, and of its crate, its binary and its folder.
+    /// The name of the function that handles the route. The function's crate, binary and folder have the same name.
     pub function: &'static str,
     /// The path, with parameters in braces.
     pub path: &'static str,

@@ -191,7 +191,7 @@ impl Body {
     /// unchanged.
     ///
     /// # Errors
-    /// If it cannot be written as JSON.
+    /// If the envelope cannot be written as JSON.
     pub fn success(document: &Arc<Document>, cached: bool) -> Result<Self, serde_json::Error> {
         let content =
             if cached { Content::Replay(document.replay()?) } else { Content::Fresh(Arc::clone(document)) };
@@ -201,7 +201,7 @@ impl Body {
     /// Returns the error envelope of `error`.
     ///
     /// # Errors
-    /// If it cannot be written as JSON.
+    /// If the envelope cannot be written as JSON.
     pub fn of_error(error: &ApiError) -> Result<Self, serde_json::Error> {
         let failure = ErrorContent { code: error.code().name(), message: error.message() };
         Ok(Self::of_text(&serde_json::to_string(&ErrorEnvelope { success: false, error: failure })?))

@@ -9,7 +9,7 @@ use serde_json::Error;
 
 use crate::text::Text;
 
-/// Shorter parts of the body are copied: an additional piece takes as long as copying a few hundred bytes.
+/// The smallest part of the body that is not copied, in bytes. An additional piece takes as long as copying a few hundred bytes.
 const SHORTEST_PASSED: usize = 4096;
 
 /// JSON text in pieces.

@@ -253,8 +253,8 @@ fn age(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Whether an immediate retry may succeed. A 404 is a failure only if the request does not expect it. The path of a request without a
-/// parameter then exists, but the provider sometimes returns a 404 for a moment during a refresh.
+/// Whether an immediate retry may succeed. A 404 is a failure only if the request does not expect a 404. Without a parameter, the
+/// requested path is known to exist, but the provider sometimes returns a 404 for a moment during a refresh.
 fn is_transient(failure: &UpstreamError, request: &UpstreamRequest<'_>) -> bool {
     match failure {
         UpstreamError::Unreachable { .. } => true,

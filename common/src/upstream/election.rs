@@ -1,6 +1,7 @@
 //! The mayor and the elections: `/v2/resources/skyblock/election`.
 //!
-//! - `current` is absent while the booth of the election is closed: for 31 of every 124 hours. The service then returns `{}`.
+//! - `current` is absent while the booth of the election is closed: for 31 of every 124 hours. The service then returns `{}` as
+//!   `current`.
 //! - The mayor elected in year N takes office in year N+1, and `mayor.election.year` is N (`calendar`).
 //! - A minister, if there is one, is inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates are in
 //!   no particular order. The service therefore passes elections through as raw text.

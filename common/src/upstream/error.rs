@@ -53,7 +53,7 @@ pub enum UpstreamError {
         status: StatusCode,
         /// The beginning of the body.
         body: String,
-        /// How long to send no request; zero if the upstream did not say.
+        /// How long to send no request; zero if unknown.
         wait: Duration,
     },
     /// The request was not sent, because an earlier response limits the rate of requests and still holds.

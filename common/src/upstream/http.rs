@@ -1,4 +1,4 @@
-//! The HTTP client for all outgoing requests, to the provider and to DynamoDB: one TLS stack, one set of timeouts.
+//! The HTTP client for all outgoing requests, such as those to the provider and to DynamoDB: one TLS stack, one set of timeouts.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use reqwest::{Client, ClientBuilder, Url};
 
 /// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long an idle connection is kept: not as long as servers and NAT gateways usually keep it.
+/// How long an idle connection is kept. Servers and NAT gateways usually keep it longer.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time limit for opening a connection during start-up: five times as long as a handshake takes.
 const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
@@ -47,9 +47,9 @@ pub fn client(configure: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Result<
     configure(builder).build().map_err(|error| ClientError(error.into()))
 }
 
-/// Opens a connection to `base` while the function starts, when Lambda gives it a whole core. Only a TLS handshake is slow enough
-/// to be worth this, so nothing happens without TLS. A failure is ignored, because the first request will fail too, and report
-/// it.
+/// Opens a connection to `base` while the function starts, when Lambda gives the function a whole core. Only a TLS handshake is
+/// slow enough to be worth this, so nothing happens without TLS. A failure is ignored, because the first request then reports the
+/// same failure.
 pub async fn warm_up(client: &Client, base: &Url) {
     if base.scheme() == "https" {
         let request = client.head(base.clone()).send();

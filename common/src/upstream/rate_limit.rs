@@ -15,10 +15,11 @@ const WINDOW: Duration = Duration::from_mins(5);
 /// The number of requests with a key that may be sent ahead of an even pace, as a share of the limit.
 const AHEAD: f64 = 0.1;
 
-/// The provider's own headers: how many requests a key has in a window, how many are left, and in how many seconds the window
-/// ends.
+/// The provider's header with the number of requests that a key has in a window.
 const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+/// The provider's header with the number of requests that are left in the window.
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+/// The provider's header with the number of seconds until the window ends.
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
 /// Returns the wait in `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), whichever is longer. Zero if both are
@@ -38,7 +39,7 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Dura
 
 /// Returns how long to send no request with this key, so that the requests of all instances stay within [`AHEAD`] of an even
 /// pace. Without this wait, the instances could use up the requests of five minutes in the first seconds, and no new profile
-/// could be served until the window ends. Zero if the headers do not give the number of remaining requests.
+/// could be served until the window ends. Zero if one of the provider's three headers is missing or invalid.
 pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     let value = |name| text(headers, name).and_then(number).and_then(|value| u32::try_from(value).ok());
     let (Some(limit), Some(remaining), Some(reset)) =

@@ -30,8 +30,9 @@ impl Refresh {
         Self { last_updated: UnixMilliseconds::new(last_updated), appeared_after: None }
     }
 
-    /// Returns this refresh, which replaces `kept` and takes `appeared_after` from it. `kept` is the refresh that the function
-    /// had until now, and when it was fetched.
+    /// Returns this refresh. If `kept` is an earlier refresh, `appeared_after` becomes the time at which `kept` was fetched. If
+    /// `kept` is the same refresh, `appeared_after` stays as in `kept`. `kept` is the refresh that the function had until now, and
+    /// when it was last fetched.
     #[must_use]
     pub fn replacing(self, kept: Option<(Self, UnixMilliseconds)>) -> Self {
         match kept {

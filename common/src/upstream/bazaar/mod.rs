@@ -220,7 +220,7 @@ fn range_of<'a>(
     Some(start..end)
 }
 
-/// Returns the text from the value whose key ends at this position.
+/// Returns the rest of the document, from the value whose key ends at this position.
 fn value_at(document: &str, position: usize) -> &str {
     const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
     let text = document.get(position..).unwrap_or_default().trim_start_matches(WHITE_SPACE);
