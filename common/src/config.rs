@@ -57,8 +57,9 @@ pub struct Config {
     pub access_table: String,
     /// `ACCOUNTS_FUNCTION`: the name of the function for accounts and keys; empty if absent.
     pub accounts_function: String,
-    /// `STARTER_USAGE_PLAN`, `PRO_USAGE_PLAN`: the ids of the usage plans of the tiers; empty if absent, as in local runs.
+    /// `STARTER_USAGE_PLAN`: the id of the usage plan of the tier Starter; empty if absent, as in local runs.
     pub starter_usage_plan: String,
+    /// `PRO_USAGE_PLAN`: the id of the usage plan of the tier Pro; empty if absent, as in local runs.
     pub pro_usage_plan: String,
     /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; they write no files if absent.
     pub public_files: Option<Url>,
@@ -78,8 +79,8 @@ pub struct Config {
     pub lambda_endpoint: Option<String>,
 }
 
-/// The variables with the addresses of DynamoDB, API Gateway and Lambda. As in the AWS SDKs, the variable of one service wins over the
-/// variable of all services.
+// The variables with the addresses of DynamoDB, API Gateway and Lambda. As in the AWS SDKs, the variable of one service wins over the
+// variable of all services.
 const DYNAMODB_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 const API_GATEWAY_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_API_GATEWAY", "AWS_ENDPOINT_URL"];
 const LAMBDA_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL"];

@@ -8,7 +8,8 @@ use tokio::time::Instant;
 
 use crate::time::UnixMilliseconds;
 
-/// The time limit for all requests of an invocation to upstreams and tables together, retries included.
+/// The time limit for all requests to upstreams and all table queries that a client waits for, together and with retries. Each
+/// attempt of a recorder has a new time limit.
 const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The time before the deadline that is reserved for writing the response.
@@ -107,8 +108,8 @@ impl Invocation {
         self.waits.age_plus_1.fetch_max(age.map_or(0, |age| age.saturating_add(1)), Ordering::Relaxed);
     }
 
-    /// Returns the largest `Age` of the upstream responses in seconds; `None` if no response has an `Age`. It is the time for
-    /// which a cache on the way has held the response.
+    /// Returns the largest `Age` of the upstream responses in seconds; `None` if no response has an `Age`. The `Age` of a response
+    /// is the time for which a cache on the way has held the response.
     #[must_use]
     pub fn upstream_age(&self) -> Option<u64> {
         self.waits.age_plus_1.load(Ordering::Relaxed).checked_sub(1)

@@ -38,7 +38,7 @@ impl<'a> StringText<'a> {
     pub fn decoded(self) -> Cow<'a, str> {
         let text = self.get();
         if text.as_bytes().contains(&b'\\') {
-            // The text was checked when it was parsed.
+            // Never fails, because the text was checked when it was parsed.
             return Cow::Owned(serde_json::from_str(text).unwrap_or_default());
         }
         Cow::Borrowed(text.get(1..text.len().saturating_sub(1)).unwrap_or_default())
@@ -62,8 +62,8 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
 
 /// Whether the text may have an escape such as `\ud83d`, which is half of a character. Without the other half, many clients
 /// cannot parse the text, and it cannot be stored. Most short texts have no escapes, so the function returns early. Long texts,
-/// such as item descriptions, have escaped line breaks. The loop has no branches, so that the compiler uses vector instructions
-/// for them.
+/// such as item descriptions, have escaped line breaks. The loop over these texts has no branches, so that the compiler uses
+/// vector instructions.
 fn may_have_surrogates(text: &str) -> bool {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'\\') {

@@ -31,7 +31,7 @@ pub const AUCTION_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "1d"], de
 /// `ids` of `GET /v1/auctions/prices` and `GET /v1/auctions/averages`.
 pub type AuctionIds = Ids<AuctionHouse>;
 
-/// `range` of `GET /v1/bazaar/history`: each range reads prices of another interval.
+/// `range` of `GET /v1/bazaar/history`: each range reads prices of a different interval.
 pub const BAZAAR_RANGES: Allowed =
     Allowed::OneOf { words: &["1h", "24h", "7d", "30d", "90d"], default: "24h" };
 
@@ -45,7 +45,7 @@ pub const SLOT_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "3h", "1d"],
 /// `format` of `GET /v1/bazaar/candles/all`.
 pub const CANDLES_FORMATS: Allowed = Allowed::OneOf { words: &["json", "csv"], default: "json" };
 
-/// Every group, in the order of the OpenAPI document.
+/// Every group of routes, in the order of the OpenAPI document.
 pub const TAGS: [&Tag; 8] = [
     &MAYOR_TAG,
     &FIRE_SALES_TAG,
@@ -157,7 +157,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     parameters: &[
         Parameter::query(
             "limit",
-            "The maximum number of sales, with before plus others first seen in the same minute as the last one",
+            "The maximum number of sales; with before, plus all others first seen in the same minute as the last one",
             Allowed::WholeNumber { min: 1, max: 200, default: 50 },
         ),
         Parameter::query(

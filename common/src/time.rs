@@ -66,8 +66,7 @@ impl UnixMilliseconds {
         UnixSeconds(if self.0.rem_euclid(1_000) == 0 { floor } else { floor + 1 })
     }
 
-    /// Returns the HTTP date (RFC 9110), to the second. A time before 1970 or after the year 9999 gives the nearest date that the format
-    /// has.
+    /// Returns the HTTP date (RFC 9110), to the second. A time before 1970 or after the year 9999 gives the nearest date in these years.
     #[must_use]
     pub fn http_date(self) -> String {
         const LAST: u64 = 253_402_300_799_000;
@@ -154,7 +153,7 @@ impl<'de> Deserialize<'de> for UnixMilliseconds {
 pub struct UnixSeconds(i64);
 
 impl UnixSeconds {
-    /// Whether the time is in the years 2001 to 2286. No other time is read or written.
+    /// Whether the time is in the years 2001 to 2286, in which Unix seconds have ten digits.
     #[must_use]
     pub const fn has_ten_digits(self) -> bool {
         1_000_000_000 <= self.0 && self.0 < 10_000_000_000
