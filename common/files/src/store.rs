@@ -27,6 +27,7 @@ use crate::connector::Connector;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time limit for all attempts of a request.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(8);
+/// The maximum number of retries of a request.
 const RETRIES: usize = 2;
 
 /// The `Cache-Control` header of every file. A CDN keeps a file as long as clients do: for a minute, and for up to an hour while the
