@@ -31,7 +31,7 @@ const GENERAL_ENDPOINT: &str = "AWS_ENDPOINT_URL";
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of attempts, including the first one. Throttled requests are also retried.
 const ATTEMPTS: u32 = 5;
-/// The pauses between attempts double and are partly random.
+/// The pause before the second attempt. Each further pause is twice as long, up to `LONGEST_PAUSE`. Pauses are partly random.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 

@@ -225,8 +225,8 @@ fn filed_under(event: Tick, fetched_at: UnixMilliseconds) -> Tick {
 pub struct Filing {
     /// The minute under which the data is filed.
     pub tick: Tick,
-    /// The minute of the run's event. If it differs from `tick`, the data never replaces data of the run for the event of `tick`, and that
-    /// run replaces the data.
+    /// The minute of the run's event. If it differs from `tick`, the run whose event is `tick` has priority: its data replaces this data,
+    /// and this data never replaces its data.
     pub(crate) event: Tick,
 }
 

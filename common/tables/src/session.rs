@@ -25,8 +25,9 @@ use crate::table::Table;
 
 /// DynamoDB's name for a batch of writes.
 const BATCH_WRITE: &str = "BatchWriteItem";
-/// DynamoDB's limits for the number of rows in a batch.
+/// DynamoDB's limit for the number of rows in a batch of writes.
 const WRITE_BATCH: usize = 25;
+/// DynamoDB's limit for the number of rows in a batch of reads.
 const READ_BATCH: usize = 100;
 /// The number of concurrent batches: enough to hide the network latency, few enough for a small function.
 const CONCURRENT_BATCHES: usize = 8;

@@ -62,7 +62,7 @@ impl Listed {
         }
     }
 
-    /// Returns the prices of this interval and a later interval as one.
+    /// Returns the prices of this interval and a later interval together.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         Self {

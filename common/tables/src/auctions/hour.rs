@@ -216,7 +216,7 @@ impl HourTexts {
     /// hour, so the hours of a day must be written in order.
     ///
     /// # Errors
-    /// If a part was not written before the deadline. Repeating the call completes it.
+    /// If a row was not written before the deadline. Repeating the call completes it.
     pub async fn write(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
         let HourTime { recorded, covered } = self.time;
         HourSold { minutes: recorded, items: self.sold }.write(table, hour.start).await?;

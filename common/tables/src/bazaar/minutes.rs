@@ -14,7 +14,7 @@ use crate::session::Session;
 /// run for the event of this minute.
 ///
 /// # Errors
-/// If a part was not written before the deadline.
+/// If a row was not written before the deadline.
 pub async fn record(
     table: Session<'_>,
     filing: impl Into<Filing>,

@@ -15,9 +15,9 @@ use super::rows::{Changed, merge, parts};
 use crate::error::Error;
 use crate::session::Session;
 
-/// A run stops building a series after this many slots, or after this time. It still completes the slots that end at the same time as the
-/// last one. A run builds two series, which take most of its 50 seconds.
+/// A run stops building a series after this many slots. It still completes the slots that end at the same time as the last one.
 const MOST_SLOTS: usize = 24;
+/// A run also stops building a series after this time. A run builds two series, which take most of its 50 seconds.
 const LONGEST: Duration = Duration::from_secs(18);
 
 /// The maximum number of markers that a run reads per interval.
@@ -55,7 +55,7 @@ pub struct Built {
 /// rebuilds the candles for which data was added later. A run builds a bounded number of slots, and the next run continues.
 ///
 /// # Errors
-/// If a part was not read or written before the deadline.
+/// If a row was not read or written before the deadline.
 pub async fn build<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
     let finest = C::SERIES.finest;
     let settled = settled::<C>(now);

@@ -23,8 +23,8 @@ pub struct Series {
     pub finest: &'static Interval,
     /// The intervals of candles, from fine to coarse. Each is a multiple of the previous one.
     pub intervals: &'static [Interval],
-    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each interval takes another query, so
-    /// there are few.
+    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each interval takes an additional
+    /// query, so there are few.
     pub(crate) parts: &'static [&'static Interval],
     /// How long after its end a slot is built. By then, the minutes of the slot no longer change.
     pub(crate) settle: Duration,
@@ -44,7 +44,7 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     /// Returns the number of recorded minutes. Of two candles of the same slot, the one with more minutes counts.
     fn samples(&self) -> u32;
 
-    /// Returns the candle of this interval and a later interval as one.
+    /// Returns one candle for this interval and a later interval together.
     #[must_use]
     fn followed_by(self, later: Self) -> Self;
 

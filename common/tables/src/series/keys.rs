@@ -7,8 +7,9 @@ use common::time::UnixSeconds;
 
 use crate::item::{self, Attributes, Corrupt, SORT_KEY, TIME_TO_LIVE, number, text};
 
-/// The first and the last time whose slots have keys of ten digits.
+/// The first time whose slot has a key of ten digits.
 pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
+/// The last time whose slot has a key of ten digits.
 pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 
 /// Slots that ended longer ago than this are built, unless the recorder failed. This time is the sum of the time until a slot is settled,
@@ -100,7 +101,7 @@ impl Slot {
         self.end().plus(UNBUILT)
     }
 
-    /// Returns the last minute.
+    /// Returns the start of the slot's last minute.
     pub(crate) const fn last_minute(&self) -> UnixSeconds {
         self.end().minus(Duration::from_mins(1))
     }

@@ -11,12 +11,13 @@
 //! | `products` | the map |
 //! | `ttl` | when the row expires, in Unix seconds; absent if the row is kept permanently |
 //!
-//! After all rows of a slot, its marker is written under `SERIES#INTERVAL` and the slot. Its `rows` is the number of the slot's
-//! rows, and its `ttl` is as above.
+//! The marker of a slot is a row that is written after all other rows of the slot. Its `pk` is `SERIES#INTERVAL`, its `sk` is the slot,
+//! its `rows` is the number of the slot's other rows, and its `ttl` is as above.
 //!
 //! Building has a frontier: every candle that ends by the frontier is built, if there was data for it. If data is added later for a time
 //! before the frontier, the time is noted, and the slots from that time on are built again. A stored candle is kept if it has more samples
-//! than the data from which it would be built. Repeated runs therefore change nothing, and the next run completes a run that was killed.
+//! (recorded minutes) than the data from which it would be built. Repeated runs therefore change nothing, and the next run completes a run
+//! that was killed.
 
 mod build;
 mod candle;

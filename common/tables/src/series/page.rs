@@ -39,9 +39,9 @@ pub struct PagedCandle<C> {
     pub is_complete: bool,
 }
 
-/// Returns the product's newest candles that open before the time `before`, at most `limit`, at the time `now`. An interval in which the
-/// product was not recorded has no candle. If a product was rarely recorded, a page can have fewer than `limit` candles although there are
-/// older candles.
+/// Returns the product's newest candles that open before the time `before`, at most `limit`. `now` is the current time. An interval in
+/// which the product was not recorded has no candle. If a product was rarely recorded, a page can have fewer than `limit` candles although
+/// there are older candles.
 ///
 /// # Errors
 /// If the table does not answer in time.

@@ -31,7 +31,7 @@ pub struct Written {
 /// The values of the products in a row.
 type Products = HashMap<String, AttributeValue>;
 
-/// Returns the rows of a slot with these values of products, one for each shard.
+/// Returns the rows of a slot with these values of products: one row for each shard that has a product.
 pub(crate) fn by_shard<'a, Id: AsRef<str> + 'a>(
     slot: Slot,
     values: impl Iterator<Item = (&'a Id, AttributeValue)>,
@@ -173,7 +173,7 @@ pub struct Recorded<C: SeriesCandle> {
     pub corrupt: usize,
 }
 
-/// Returns the candles of a recorded slot; `None` if rows are missing, or rows or candles are corrupt.
+/// Returns the candles of a slot; `None` if the slot is not recorded, rows are missing, or rows or candles are corrupt.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -182,7 +182,8 @@ pub async fn candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<
     Ok(recorded.filter(|recorded| recorded.corrupt == 0).map(|recorded| recorded.candles))
 }
 
-/// Returns the candles of a recorded slot, which can also be a minute; `None` if rows are missing. Corrupt candles are counted and skipped.
+/// Returns the candles of a slot, which can also be a minute; `None` if the slot is not recorded or rows are missing. Corrupt candles are
+/// counted and skipped.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -245,7 +246,7 @@ pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Re
 /// caller must then call [`build_again`](super::build_again), so that coarser candles are rebuilt from the stored ones.
 ///
 /// # Errors
-/// If a part was not written before the deadline. Repeating the call completes it.
+/// If a row was not written before the deadline. Repeating the call completes it.
 pub async fn store<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,

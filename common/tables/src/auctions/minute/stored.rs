@@ -102,11 +102,11 @@ impl<'de> Deserialize<'de> for Sale {
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the call after a failure completes
 /// it. If several runs record the same minute, the result with the highest rank wins, whatever their order. A rank compares, in this order:
-/// whether the result is for the minute's own event, whether it has a list of sales, the time of the refresh, and the time of the last
-/// complete read. Returns `None` if another result wins.
+/// whether the result is for the minute's own event, whether it has a list of sales, the time of the refresh, the time of the last
+/// complete read, and a hash of the result. Returns `None` if another result wins.
 ///
 /// # Errors
-/// If a part was not written before the deadline.
+/// If a row was not written before the deadline.
 pub async fn record(
     table: Session<'_>,
     filing: impl Into<Filing>,
@@ -147,7 +147,7 @@ pub async fn record(
     Ok(written.map(|_| Written { rows, write_units }))
 }
 
-/// Returns a request that puts the row with the rank if `condition` holds.
+/// Returns a request that puts the row with the rank `hash` if `condition` holds.
 fn put_if(table: Session<'_>, row: Attributes, condition: &str, hash: &str) -> PutItemFluentBuilder {
     table
         .put_item()
