@@ -29,7 +29,7 @@ struct Waits {
     upstream_nanoseconds: AtomicU64,
     retried: Mutex<Option<String>>,
     is_retry_forbidden: AtomicBool,
-    /// The largest `Age` of a response in seconds, plus 1; 0 if no response has one.
+    /// The largest `Age` of a response in seconds, plus 1; 0 if no response has an `Age`.
     age_plus_1: AtomicU64,
 }
 
@@ -42,8 +42,8 @@ impl Invocation {
         Self { now, deadline: latest, upstream_deadline, waits: Arc::default() }
     }
 
-    /// Returns the same invocation for another attempt, which starts now, `elapsed` after the first attempt. The upstream
-    /// requests of the attempt have a new time limit, and end before `latest`.
+    /// Returns the same invocation for a further attempt, which starts now, `elapsed` after the start of the first attempt. The
+    /// upstream requests of the attempt have a new time limit, and end before `latest`.
     #[must_use]
     pub fn next_attempt(&self, elapsed: Duration, latest: Instant) -> Self {
         Self {

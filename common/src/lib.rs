@@ -5,7 +5,7 @@
 //! 2. [`cache`] and [`auth`].
 //! 3. [`request`] and [`response`].
 //! 4. [`upstream`], the client of the provider.
-//! 5. [`lambda`], which runs handlers; [`routes`], the table; and [`description`], which describes routes for the documentation.
+//! 5. [`lambda`], which runs handlers; [`routes`], the table of routes; and [`description`], which describes routes for the documentation.
 
 pub mod auth;
 pub mod cache;

@@ -50,9 +50,7 @@ impl FromStr for AccountName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// The lower tier.
     Starter,
-    /// The higher tier.
     Pro,
 }
 
@@ -76,11 +74,11 @@ impl fmt::Display for Tier {
     }
 }
 
-/// The status of a subscription, apart from the time until which it is paid.
+/// Whether a subscription is suspended. [`Subscription::paid_until`] states separately until when it is paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubscriptionStatus {
-    /// Active as long as the subscription is paid.
+    /// Not suspended: active as long as the subscription is paid.
     Active,
     /// Suspended by an operator or by an event of Stripe, for example because of abuse or a reversed payment.
     Suspended,
@@ -110,7 +108,7 @@ impl fmt::Display for SubscriptionStatus {
 pub struct Subscription {
     pub tier: Tier,
     pub status: SubscriptionStatus,
-    /// The last second that is paid.
+    /// The last second that is paid for.
     pub paid_until: UnixSeconds,
 }
 

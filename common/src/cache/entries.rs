@@ -26,7 +26,7 @@ pub(super) struct Entry<V> {
 }
 
 impl<K: Hash + Eq, V: Weight> Entries<K, V> {
-    /// Returns an empty list with room for about `capacity_bytes`.
+    /// Returns an empty `Entries` with room for about `capacity_bytes`.
     pub(super) fn new(capacity_bytes: usize) -> Self {
         Self { by_key: LruCache::unbounded(), bytes: 0, capacity_bytes }
     }

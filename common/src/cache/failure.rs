@@ -7,7 +7,7 @@ use crate::error::ApiError;
 
 /// An error of a source that a cache fetches from.
 pub trait SourceError: Error + 'static {
-    /// Whether every request pauses after a failure, to spare the source. If `false`, only requests that can be served a stale value pause.
+    /// Whether all requests pause after a failure, to spare the source. If `false`, only requests that have a stale value to serve pause.
     const IS_SPARED: bool;
 
     /// Whether this error starts a pause.

@@ -1,6 +1,6 @@
 //! Pauses after failed fetches. During a pause, requests do not fetch, so a failing source does not get every request.
 //!
-//! A key pauses after its own failure, and the whole source after failures of three different keys in a row. A key that always fails
+//! A key pauses after its own failure. The whole source pauses after failures of three different keys in a row. A key that always fails
 //! therefore pauses no other key.
 
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -44,7 +44,7 @@ pub(super) struct Pauses {
 #[derive(Debug)]
 struct Pause {
     began_at: UnixMilliseconds,
-    /// The length without the random part.
+    /// The length before it is randomly shortened.
     full: Duration,
     length: Duration,
     /// The failure that caused the pause, for the log.

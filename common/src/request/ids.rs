@@ -14,7 +14,6 @@ pub trait Market: std::fmt::Debug {
     const HAS_BLANKS: bool;
 }
 
-/// The bazaar.
 #[derive(Debug)]
 pub struct Bazaar;
 
@@ -22,7 +21,6 @@ impl Market for Bazaar {
     const HAS_BLANKS: bool = true;
 }
 
-/// The auction house.
 #[derive(Debug)]
 pub struct AuctionHouse;
 

@@ -106,7 +106,6 @@ impl Request {
         self.payload.get()
     }
 
-    /// The HTTP method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.event.http_method
@@ -220,9 +219,9 @@ impl Request {
         choice.ok_or_else(|| ApiError::internal(format!("parameter '{name}' has no choice '{word}'")))
     }
 
-    /// Returns the declaration of the parameter `name`. A handler must not read an undeclared parameter: it is not part of the cache key,
-    /// so the cached response would reach clients that sent another value. The declared type must be the parsed type, because the
-    /// declaration states the allowed values.
+    /// Returns the declaration of the parameter `name`. A handler must not read an undeclared parameter, because the cache key does
+    /// not include the parameter: a cached response would reach clients that sent a different value. The declared type must be the
+    /// parsed type, because the declaration states the allowed values.
     fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
         let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
         declared.ok_or_else(|| undeclared_parameter(name))

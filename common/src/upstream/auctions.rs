@@ -192,7 +192,7 @@ impl Row for Listing<'_> {
 /// Checks the price of a stack, in coins.
 ///
 /// # Errors
-/// If the price is below 1, or higher than any purse of the game.
+/// If the price is below 1 or above `HIGHEST_PRICE`.
 pub(super) fn check_price(coins: i64) -> Result<(), &'static str> {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
     const HIGHEST: i64 = HIGHEST_PRICE as i64;

@@ -7,7 +7,7 @@
 //!   no particular order. The service therefore passes elections through as raw text.
 //! - The same mayor has different perks in different terms, so a recorded mayor keeps the perks of the term.
 //! - A special mayor of 2025/26 changed perks within the term, sometimes had no perks, and had no `election` for the whole term.
-//!   A response can be older than the previous one, which `lastUpdated` shows.
+//! - A response can be older than the previous response; `lastUpdated` shows this.
 
 use std::borrow::Cow;
 

@@ -3,7 +3,7 @@
 //! - Names match in any case, and the response has the player's own spelling. Players can change their names, so a name is
 //!   not a permanent id.
 //! - An unknown name gives a 404 with an `errorMessage`, or a 204 without a body. An illegal name gives a 400 with an `errorMessage`.
-//! - A 403 means that the requests of this IP address are limited, like a 429, or is the page of a firewall.
+//! - A 403 means that the requests of this IP address are limited, as a 429 does, or that a firewall refused the request.
 //! - A 429 has no `errorMessage` and no header with the wait. A 429 must not be mistaken for an unknown name.
 
 use serde::Deserialize;

@@ -12,7 +12,7 @@ use crate::excerpt::Excerpt;
 use crate::json::Object;
 use crate::text::Text;
 
-/// The maximum number of characters of an upstream's text in a cause.
+/// The maximum number of characters of a cause, which can quote the body.
 const LONGEST_CAUSE: usize = 256;
 
 /// A response with an expected status.

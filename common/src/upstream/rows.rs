@@ -37,7 +37,7 @@ pub trait Row {
     /// Returns the name of the row in the log.
     fn name(&self) -> String;
 
-    /// Checks the values, which are of the right types.
+    /// Checks the values of the row. Parsing has already checked their types.
     ///
     /// # Errors
     /// Returns a description of the defect.
@@ -165,7 +165,7 @@ impl<T: Row> Rows<T> {
 #[derive(Debug)]
 pub enum Entry<'a, T> {
     Parsed(T),
-    /// A value that is not a row, and why.
+    /// The text of a row that cannot be parsed, and the reason.
     Unparsed(&'a RawValue, String),
 }
 

@@ -6,7 +6,7 @@
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
 //!   `buyPrice - sellPrice`.
-//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant sale gets the
+//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 without orders. An instant sale gets the
 //!   price of the best buy order, which can be far above the average. The service uses the averages as they are. It computes no averages
 //!   from the summaries, because a summary has at most 30 levels, and even a shorter summary can be incomplete.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the service does not compare orders with
