@@ -3,7 +3,7 @@
 //!
 //! Newer data in a file is never replaced by older data. A run first looks up the stored version of the file, then reads the data from the
 //! table, and writes the file only if the stored version is still the same. The files of a minute, `bazaar.json` and `lowestbin.json`,
-//! instead contain data that the run fetched before it looks up the version. The times in `prices.json` decide whether the run may write
+//! instead contain data that the run fetched before it looked up the version. The times in `prices.json` decide whether the run may write
 //! them ([`advance`]). Each write replaces the whole file. If a run is killed before it has written a file, the next run writes it.
 
 mod connector;
