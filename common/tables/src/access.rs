@@ -63,7 +63,7 @@ pub async fn account(table: Session<'_>, name: &AccountName) -> Result<Option<Ac
     row.map(|row| checked(table, &row, read_account(&row, name))).transpose()
 }
 
-/// Returns the latest version of the key with this digest, if it was ever issued.
+/// Returns the latest version of the key with this digest, if the table has it.
 ///
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
@@ -72,7 +72,7 @@ pub async fn key_of_digest(table: Session<'_>, digest: &KeyDigest) -> Result<Opt
     Ok(key(table, &digest.id()).await?.filter(|key| key.digest == *digest))
 }
 
-/// Returns the latest version of the key with this id, if it was ever issued.
+/// Returns the latest version of the key with this id, if the table has it.
 ///
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.

@@ -135,8 +135,8 @@ impl Heartbeat {
         self.data_changed_at().filter(|changed_at| changed_at.plus(longest) <= now)
     }
 
-    /// Stores the refresh if it is newer than the stored one and has different data. The stored time therefore never goes back, whatever
-    /// the order of the refreshes.
+    /// Returns the heartbeat with the refresh in place of the stored refresh, if it is newer and has different data. The time of the
+    /// last change therefore never goes back, whatever the order of the refreshes.
     fn with_refresh(self, refresh: Refresh) -> Self {
         let is_change =
             self.changed.is_none_or(|known| known.at < refresh.at && known.digest != refresh.digest);

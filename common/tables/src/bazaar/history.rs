@@ -13,7 +13,6 @@ use crate::session::Session;
 /// The quote of a product at a minute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// The minute.
     pub recorded_at: UnixSeconds,
     /// The prices and volumes.
     pub quote: Quote,

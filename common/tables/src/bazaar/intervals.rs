@@ -36,8 +36,8 @@ pub(super) const HOUR: Interval = candles("1h", Duration::from_hours(1), Some(DA
 /// Returns an interval of candles.
 ///
 /// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot. If every product has a price, a query of 288
-/// candles takes 21 read units on average and at most 40, and a slot takes few more write units than rows. Among the numbers of shards near
-/// the goal of 24 read units, this one distributes the ids most evenly. `tests/service/capacity` measures the current values.
+/// candles takes 21 read units on average and at most 40, and a slot takes only a few more write units than rows. Among the numbers of
+/// shards near the goal of 24 read units, this one distributes the ids most evenly. `tests/service/capacity` measures the current values.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
     Interval { series: "candles", name, length, kept, shards: 449 }
 }

@@ -82,8 +82,8 @@ impl Mayor {
     }
 }
 
-/// Records the mayor if the year has no mayor yet, or if this mayor replaces the stored one. Returns whether anything but the
-/// time changed.
+/// Records the mayor if the year has no mayor yet, or if this mayor replaces the stored one. Returns whether anything but
+/// `last_updated` changed.
 ///
 /// # Errors
 /// If the table does not answer in time.

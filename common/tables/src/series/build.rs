@@ -87,7 +87,7 @@ fn settled<C: SeriesCandle>(now: UnixSeconds) -> UnixSeconds {
     C::SERIES.finest.slot(now.minus(C::SERIES.settle))
 }
 
-/// Returns the ends of the newest candles of the finest interval that were built from minutes, in order.
+/// Returns the ends of the candles of the finest interval that this run and the runs shortly before it built from minutes, in order.
 ///
 /// # Errors
 /// If the table does not answer in time.

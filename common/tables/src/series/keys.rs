@@ -22,7 +22,7 @@ const MARGIN: Duration = Duration::from_hours(3);
 /// An interval of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// The series, the first part of the partition keys.
+    /// The name of the series, with which the partition keys begin.
     pub(crate) series: &'static str,
     pub name: &'static str,
     pub length: Duration,

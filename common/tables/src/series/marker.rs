@@ -11,7 +11,7 @@ use crate::session::Session;
 
 pub(crate) const ROWS: &str = "rows";
 
-/// The minute of the event for which a minute was recorded, in Unix seconds. Absent if both minutes are the same.
+/// The attribute with the minute of the run's event, in Unix seconds. Absent if the data is recorded under that same minute.
 const EVENT: &str = "event";
 
 /// Returns a query of the markers of the interval from the slot `first` to the time `last`.

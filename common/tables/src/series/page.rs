@@ -136,7 +136,7 @@ struct Product<'a, C: SeriesCandle> {
     now: UnixSeconds,
 }
 
-/// The partition of an interval that has the product.
+/// An interval, and the partition of the interval that has the product.
 struct Source {
     interval: &'static Interval,
     partition: String,
@@ -145,7 +145,7 @@ struct Source {
 /// The product's entry in a row.
 #[derive(Debug)]
 struct Entry<C> {
-    /// The slot; `None` if it is corrupt.
+    /// The slot; `None` if the sort key is corrupt.
     slot: Option<UnixSeconds>,
     /// The candle; `None` if the product has no candle in this slot, or if the row is corrupt.
     candle: Option<C>,

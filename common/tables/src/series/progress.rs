@@ -130,7 +130,7 @@ pub async fn note_late(table: Session<'_>, series: &Series, ticks: Ticks) -> Res
     }
 }
 
-/// Sets the frontier if it is not set. Candles that end before the frontier are not built from minutes.
+/// Sets the frontier if it is not set. Candles that end by the frontier are not built from minutes.
 ///
 /// # Errors
 /// If the table does not answer in time.
