@@ -38,7 +38,7 @@ fn invoke(runtime: &Runtime, cloud: &Cloud, function: &str, event: &str) -> Opti
         Err(InvocationError::Failed { payload, reason, .. }) => {
             let failure: Value = serde_json::from_slice(&payload).unwrap();
             assert!(failure["errorMessage"].is_string(), "{failure}");
-            // Other types are Lambda's own, for example for a process that ended or a response that is too large.
+            // Any other error type is Lambda's own, for example for a process that ended or a response that is too large.
             let error_type = failure["errorType"].as_str().unwrap();
             let is_clean = error_type == "INTERNAL_ERROR" || error_type.contains("DeserializeError");
             assert!(is_clean, "{reason}");
@@ -144,7 +144,7 @@ fn the_pages_are_served_or_fail_cleanly() {
     let runtime = Runtime::new().unwrap();
     let cloud = runtime.block_on(start_with(one_instance_each()));
     let good = sample(DOCS.function);
-    // A request for a file of another version of a page.
+    // A request for a page's file under the hash of another version.
     let mut changed = good.clone();
     changed["resource"] = json!(ASSETS.path);
     changed["path"] = json!("/assets/0123456789abcdef/market.js");

@@ -113,7 +113,7 @@ async fn all_modes_of_the_bazaar_share_one_snapshot() {
     ];
     let cloud = start_with(one_instance_each()).await;
     for turn in 0..queries.len() {
-        // Each turn starts with another mode, which fetches the snapshot for the other modes.
+        // Each turn starts with a different mode. The first request fetches the snapshot for all modes.
         let now = START + i64::try_from(turn).unwrap() * 60_000;
         for position in 0..queries.len() {
             let query = queries[(turn + position) % queries.len()];
@@ -150,7 +150,7 @@ async fn each_book_and_each_list_of_ids_has_its_own_response() {
     for (minute, query) in (0..).zip(["mode=items&ids=X,Y", "mode=book&id=X"]) {
         let before = get(query, minute * 60_000 + 4_999).await;
         get(query, minute * 60_000 + 1).await.expect_replay_of(&before);
-        // A response from the earlier market must not be served after that market.
+        // After the market has changed, a response from the earlier market must not be served.
         cloud.clock().advance(Duration::from_mins(1));
         let after = get(query, (minute + 1) * 60_000).await;
         assert!(!after.cached(), "{query}");

@@ -8,7 +8,7 @@ use crate::support::in_repository;
 /// A module's path in its crate. Empty for the root.
 type Module = Vec<String>;
 
-/// The imports of each module of the crate in this folder. Unit tests do not count.
+/// The imports of each module of the crate in this folder, without the imports of unit tests.
 fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut texts = BTreeMap::new();
     read(folder, &Vec::new(), &mut texts);
@@ -23,7 +23,7 @@ fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     texts.iter().map(of).collect()
 }
 
-/// Adds the texts of the files in the folder.
+/// Adds the text of each file in the folder to `texts`. `module` is the path of the folder's module.
 fn read(folder: &Path, module: &Module, texts: &mut BTreeMap<Module, String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -51,7 +51,7 @@ fn each(path: &str) -> Vec<String> {
     }
 }
 
-/// The module that contains the named item. `None` if it is in another crate.
+/// The module that contains the item at `path`, as imported in `module`. `None` if the item is in another crate.
 fn resolved(module: &Module, path: &str, modules: &BTreeSet<Module>) -> Option<Module> {
     let mut parts: Vec<&str> = path.split("::").collect();
     let mut found = match parts[0] {

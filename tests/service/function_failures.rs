@@ -14,7 +14,7 @@ use crate::support::{
     with_parameters,
 };
 
-/// The message of the gateway's response in `faulty`'s template.
+/// The message of the gateway's own error response, from `faulty`'s template.
 const GATEWAY_MESSAGE: &str = "The gateway responds.";
 
 /// The fields of the log line of a successful request.
@@ -46,7 +46,7 @@ fn is_request_line(line: &Value) -> bool {
     line["route"] == "/v1/faulty/{fault}"
 }
 
-/// The `count`th log line of a request.
+/// Waits for the log line of the `count`th request, and returns it.
 async fn line_of_request(cloud: &Cloud, count: usize) -> Value {
     await_logs(cloud, count, is_request_line).await.pop().unwrap()
 }
@@ -173,7 +173,7 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
         assert_eq!(line["cold_start"], count == 0, "{line}");
     }
     await_platform_line(&cloud, "the invocation failed").await;
-    // The gateway may replay a successful response, so the response says that it is cached.
+    // The gateway may replay a successful response, so even a fresh response says `cached: true`.
     assert!(get_fault(&cloud, "nothing").await.cached());
 }
 

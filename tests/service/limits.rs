@@ -47,7 +47,7 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
             simulator(&cloud).clear_faults();
-            // After a failure, the function sends no request to the upstream for at most two seconds.
+            // After a failure, the function pauses its requests to the upstream for at most two seconds.
             cloud.clock().advance(std::time::Duration::from_secs(2));
             // Causes never name a player.
             let named = path.replace("Notch", "[player]");

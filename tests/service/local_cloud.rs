@@ -59,7 +59,7 @@ fn is_running(process: u32) -> bool {
 #[derive(Debug)]
 struct Greeting {
     table: Vec<String>,
-    /// The words after `key`: the name and the key.
+    /// The name and the key of each line `key NAME KEY`.
     keys: Vec<Vec<String>>,
     upstream: String,
     dynamodb: String,

@@ -185,7 +185,7 @@ async fn every_example_fits_its_schema() {
     }
 }
 
-/// Further requests with their routes, of kinds that the examples lack.
+/// Requests of kinds that the examples lack. Before each request is the path of its route.
 const MORE: [(&str, &str); 25] = [
     ("/v1/mayor/history", "/v1/mayor/history?limit=100"),
     ("/v1/fire-sales/history", "/v1/fire-sales/history?limit=200"),
@@ -222,7 +222,7 @@ const MORE: [(&str, &str); 25] = [
 async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
-    // The history has a mayor only after the end of the term, so the clock advances after this record.
+    // The history shows a mayor only after the end of the term, so the clock advances after the mayor is recorded.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked =
@@ -231,7 +231,7 @@ async fn every_response_fits_its_schema() {
     };
     recorded("record-mayor", "/v1/mayor/history").await;
     cloud.clock().advance(Duration::from_hours(6 * 24));
-    // Three minutes after the start of intervals of every length except a day.
+    // Three minutes after noon, when an interval of every length except a day starts.
     let day_ms = 24 * 60 * 60 * 1_000;
     cloud.clock().set((cloud.clock().now_ms() / day_ms + 1) * day_ms + day_ms / 2 + 3 * 60_000);
     provide_a_sale(&cloud, &document);
@@ -251,7 +251,7 @@ async fn every_response_fits_its_schema() {
     for (path, request) in requests {
         let answered = get(&cloud, &request).await;
         assert_eq!(answered.status, 200, "{request}: {}", answered.text);
-        // Examples with `before` ask for another time.
+        // Examples with `before` ask for a time before the recorded data.
         if path.ends_with("/history") && !request.contains("NEVER") && !request.contains("before") {
             assert_ne!(answered.data()["history"], json!([]), "{request}");
         }
@@ -382,7 +382,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     expect_clean_logs(&cloud);
 }
 
-/// Records only the interval of the example.
+/// Records only minutes of the example's interval.
 #[tokio::test]
 async fn the_example_of_candles_follows_from_recorded_minutes() {
     let cloud = start_with(one_instance_each()).await;
@@ -398,7 +398,7 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
         let invoked = invoke(&cloud, recorder, event).await;
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{recorder}: {}", invoked.text);
     };
-    // The prices of the minutes are the candle's open, high and low, and then its close.
+    // The first three minutes have the candle's open, high and low prices. All later minutes have its close.
     let last = candle["samples"].as_i64().unwrap() - 1;
     assert!(last >= 3, "{candle}");
     for minute in 0..=last {
@@ -464,7 +464,7 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
     ];
     for (answered, status) in answers.iter().zip([401, 403, 500]) {
         assert_eq!(answered.status, status, "{}", answered.text);
-        assert!(messages(status).contains(&answered.json()), "no example of the document: {}", answered.text);
+        assert!(messages(status).contains(&answered.json()), "not in the document: {}", answered.text);
         expect_conforming(&document, "/v1/mayor", answered);
     }
 

@@ -14,7 +14,7 @@ const PRICES: &str = "/v1/auctions/prices";
 const ITEM_IDS: &str = "1 to 64 capital letters (A-Z), digits and the characters _ : -";
 const USERNAMES: &str = "1 to 16 letters (a-z, A-Z), digits and underscores";
 
-/// The most bytes of a message, even if it quotes a value of control characters, which are escaped.
+/// The most bytes of a message, even if the message quotes and escapes a value of control characters.
 const LONGEST_MESSAGE: usize = 600;
 
 /// The expected response to a request.
@@ -83,7 +83,7 @@ async fn expect_responses<Target: AsRef<[u8]>>(
     expect_clean_logs(cloud);
 }
 
-/// `before`, then the character ten thousand times.
+/// `before`, then the character 10,240 times.
 fn long(before: &str, character: char) -> String {
     format!("{before}{}", character.to_string().repeat(10_240))
 }

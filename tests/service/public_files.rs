@@ -74,12 +74,12 @@ async fn start() -> Cloud {
     start_with(options()).await
 }
 
-/// The time of the provider's refresh in a document, in the format of `/prices.json`.
+/// Returns `lastUpdated` of a route's data in the format of the times in `/prices.json`.
 fn refreshed_at(document: &Value) -> String {
     rfc3339(document["lastUpdated"].as_i64().unwrap().div_euclid(1_000))
 }
 
-/// The rows of a market in `/prices.json`, by id.
+/// The rows of a market in `/prices.json`.
 fn rows_of(prices: &Value, market: &str) -> Vec<Value> {
     let rows = prices["prices"].as_array().unwrap().iter();
     rows.filter(|row| row["market"] == market).cloned().collect()
@@ -174,8 +174,8 @@ async fn files_have_the_headers_of_s3_and_cloudfront() {
     assert_eq!(send(&cloud, Method::POST, "/bazaar.json", &[]).await.status, StatusCode::FORBIDDEN);
 }
 
-/// Records auctions with one item at this price, and returns the price in the files. `tick` and `refreshed`, the time of the provider's
-/// refresh, are in Unix seconds.
+/// Records one auction at this price, and returns the item's lowest price in the files. `tick`, and the time of the provider's refresh
+/// (`refreshed`), are in Unix seconds.
 async fn lowest_after(cloud: &Cloud, tick: i64, refreshed: i64, price: u64) -> Value {
     serve(cloud, refreshed * 1_000, &[listing(1, "HYPERION", price, START_MS)], &json!([]));
     // A new instance reads all pages.
@@ -249,7 +249,7 @@ async fn every_finished_day_has_a_file_with_its_candles() {
         record(&cloud, "record-bazaar", START + day * DAY).await;
         build_all(&cloud, START + day * DAY + 10 * MINUTE).await;
     }
-    // The days until 6 May have ended. No run takes place at midnight: the file of a day is written by the next run.
+    // The days up to 6 May have ended. No run takes place at midnight, so the next run writes the file of a day.
     let april = (28..=30).map(|day| format!("2026-04-{day}"));
     let days: Vec<_> = april.chain((1..=6).map(|day| format!("2026-05-0{day}"))).collect();
     for day in &days {

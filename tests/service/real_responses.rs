@@ -130,8 +130,9 @@ async fn the_prices_of_every_real_product_keep_every_digit() {
     assert!(without_orders > 5, "the sample must have products without buy orders");
 }
 
-/// By capture, the products whose average sell price is above their highest buy order, and the products whose average buy price is below
-/// their lowest sell offer, by more than a hundredth of a coin. The provider updates orders and averages separately.
+/// For each capture, the products whose average sell price is above their highest buy order, and the products whose average buy price is
+/// below their lowest sell offer. Differences of at most a hundredth of a coin do not count. The provider updates orders and averages
+/// separately.
 const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
     (
         BAZAAR,
@@ -142,7 +143,7 @@ const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
 ];
 
 /// An instant sale fills the highest buy orders first, so its average price is at most the highest order. An instant purchase takes the
-/// lowest sell offers first. If the sides were swapped, most products would be exceptions.
+/// lowest sell offers first. If the sides were swapped, most products would be in [`INCONSISTENT`].
 #[tokio::test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
 async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
@@ -168,7 +169,7 @@ async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
             most = most.max(buy_orders.len()).max(sell_offers.len());
             let tops = (data["topBuyOrder"].as_f64(), data["topSellOffer"].as_f64());
             if let (Some(buy_order), Some(sell_offer)) = tops {
-                // The sides overlap in neither capture.
+                // In both captures, no buy order is above a sell offer of the same product.
                 assert!(buy_order <= sell_offer, "{id} of {name}: {buy_order} and {sell_offer}");
                 both += 1;
             }

@@ -19,7 +19,7 @@ const ITEM: &str = "INK_SACK:3";
 const MANY_AUCTIONS: &str = "GOD_POTION_2";
 /// 2026-11-21T15:05:10Z.
 const NOW: i64 = 1_795_273_510;
-/// Intervals that end by this time are built: two minutes after their end.
+/// Candles are built two minutes after their interval ends, so at [`NOW`], the intervals that end by this time are built.
 const SETTLED: i64 = NOW - 120;
 const DAY: i64 = 86_400;
 /// The intervals and their lengths in seconds.
@@ -56,7 +56,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     expect_candles(&cloud).await;
     expect_a_past_of_auctions(&cloud).await;
     let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
-    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "the largest response");
+    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "the history must fill the largest limit");
     let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
     for field in ["name", "key", "perks"] {
         assert_eq!(mayors["history"][0][field], year_ago["mayor"][field]);
@@ -65,7 +65,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     assert!(sales["history"].as_array().unwrap().len() > 5, "{sales}");
 }
 
-/// Waits until the past is complete. Panics unless the log names the missing parts after each part.
+/// Waits until the past is complete. Panics unless the log names the missing parts before each part.
 async fn await_the_past(cloud: &Cloud) {
     let begun = Instant::now();
     // The log has a message before each of the four parts of the past, and a message at the end.
@@ -165,7 +165,7 @@ async fn expect_a_past_of_auctions(cloud: &Cloud) {
 async fn the_first_events_make_every_feed_healthy() {
     let options = Options { history: 1, schedules: true, schedules_at_start: true, ..one_instance_each() };
     let cloud = start_with(options).await;
-    // The first event of `record-candles` waits for the recorded minutes, so it needs no later event.
+    // The first event of `record-candles` waits for the recorded minutes, so one event is enough.
     for recorder in
         ["record-bazaar", "record-auctions", "record-mayor", "record-fire-sales", "record-candles"]
     {

@@ -526,7 +526,7 @@ async fn failures_about_a_player_are_logged_with_their_status_and_without_the_pl
     .zip(1..)
     {
         simulator(&cloud).set_fault(upstream, fault);
-        // A name is cached for a day, so each case, which is on another day, sends requests to both services.
+        // A name is cached for a day. Each case is on a different day, so it sends requests to both services.
         let now = START + day * milliseconds(Duration::from_hours(25));
         expect_failure(&get_at(&cloud, &path, now).await, word);
         simulator(&cloud).set_fault(upstream, Fault::default());
