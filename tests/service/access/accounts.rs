@@ -116,7 +116,7 @@ async fn an_account_has_at_most_twenty_valid_keys() {
     }
     assert_eq!(refused(&cloud, labelled(20)).await, "too_many_keys");
     assert_eq!(refused(&cloud, labelled(0)).await, "label_taken");
-    // A key can still be replaced, but not without limit.
+    // One of twenty keys can be replaced. During the grace time, the old key also counts, so no second key can be replaced.
     let replace = |id: &Value| json!({"command": "replace_key", "key_id": id, "grace_seconds": HOUR});
     let second = done(&cloud, replace(&first)).await["id"].take();
     assert_eq!(refused(&cloud, replace(&second)).await, "too_many_keys");
@@ -207,7 +207,7 @@ async fn a_repeated_request_replaces_the_key_whose_response_was_lost() {
     assert_eq!(ids, [kept["id"].clone()]);
     // A command with another request id finds the label taken.
     assert_eq!(refused(&cloud, issue("order-2")).await, "label_taken");
-    // Once the row of the request id `order-1` has expired, the first command also finds the label taken.
+    // Once the row of the request id `order-1` has expired, repeating the first command finds the label taken.
     let database = cloud.dynamodb().database();
     let row = json!({
         "TableName": "Access",

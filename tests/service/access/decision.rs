@@ -112,7 +112,7 @@ async fn a_decision_follows_from_the_key_the_account_and_the_time() {
             if let Some(account) = account {
                 put(&cloud, account).await;
             }
-            // A day and a second before the last paid second, the last paid second, and a second and a day after it.
+            // The last paid second, and the times a second or a day before or after it.
             for time in [NOW - DAY, NOW - 1, NOW, NOW + 1, NOW + DAY] {
                 number += 1;
                 if let Some(row) = row(number) {

@@ -15,8 +15,9 @@ use crate::support::{
     ACCOUNTS, await_logs, expect_clean_logs, invoke, send, start, start_with, with_parameters,
 };
 
-/// An event of a new subscription, and its signature with the secret of the local cloud.
+/// An event of a new subscription.
 const EVENT: &str = r#"{"id":"evt_1","type":"customer.subscription.created","created":1777388600,"data":{"object":{"customer":"cus_1","status":"active","items":{"data":[{"price":{"id":"price_1"},"current_period_start":0,"current_period_end":2000000000}]}}}}"#;
+/// The signature of [`EVENT`] with the secret of the local cloud.
 const SIGNATURE: &str = "t=1777388600,v1=08b2f0ab536fa75adfad5830ed9b437c984f1848475749b0951438258af59c71";
 
 #[tokio::test]
@@ -70,7 +71,7 @@ async fn a_payment_does_not_undo_what_a_person_has_set_later() {
     let later = now.plus(Duration::from_mins(1));
     assert!(access::put_paid_account(session, &paid, later).await.unwrap());
     assert_eq!(stored().await, paid);
-    // A person's change applies even if the payment is newer.
+    // A person's change applies even if the payment has a later time.
     assert!(access::replace_account(session, Some(&paid), &suspended).await.unwrap());
     assert_eq!(stored().await, suspended);
 }
@@ -90,7 +91,7 @@ async fn a_payment_does_not_undo_what_a_person_has_confirmed_later() {
     let suspended = paid(SubscriptionStatus::Suspended);
     let long_ago = now.minus(Duration::from_mins(2));
     assert!(access::put_paid_account(session, &suspended, long_ago).await.unwrap());
-    // The command changes nothing, and is later than the next event.
+    // The account is already suspended, so the command only confirms this. The next payment has an earlier time (`now`).
     let command = json!({"command": "set_account", "account": "paying", "status": "suspended"});
     invoke(&cloud, ACCOUNTS, command.to_string()).await;
     let active = paid(SubscriptionStatus::Active);

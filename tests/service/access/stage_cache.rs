@@ -243,7 +243,7 @@ async fn a_failure_is_never_cached() {
         }
         simulator(&cloud).clear_faults();
         cloud.dynamodb().clear_faults();
-        // After a failure, the function sends no request to the upstream for at most two seconds.
+        // After a failure, the function pauses its requests to the upstream for at most two seconds.
         cloud.clock().advance(std::time::Duration::from_secs(2));
         assert!(get(&cloud, example.path).await.data().is_object());
         assert_eq!(source(&lines), example.route.function);
