@@ -26,28 +26,32 @@ use crate::support::{expect_clean_logs, get_at, in_repository};
 const WRITE_UNITS: f64 = 9e6;
 const HOURS_A_MONTH: f64 = 730.0;
 
-/// Prices in dollars, as in `capacity/cost.rs`. `KEPT` is the monthly cost of storage with point-in-time recovery: two days of minutes of
-/// 100 kB, nine days of the hourly texts for averages, of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
+// Prices in dollars, as in `capacity/cost.rs`.
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
+/// The monthly cost of storage with point-in-time recovery, in dollars: two days of minutes of 100 kB, nine days of hourly sums and sales
+/// of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
 const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86 + SALES_GIGABYTES);
 
-/// The most gigabytes of stored sales, and their highest cost in dollars per month.
+/// The most gigabytes of stored sales.
 const SALES_GIGABYTES: f64 = 0.35;
+/// The highest cost of writing and storing sales, in dollars per month.
 const SALES_DOLLARS: f64 = 0.5;
 
 /// The most read units of building an hour from its minutes. Building the averages of all windows may take twice as many.
 const READ_UNITS_OF_HOUR: f64 = 600.0;
 
-/// The hours of a page of candles, and the most read units of an average page.
+/// The number of hours in the measured page of candles.
 const PAGE_HOURS: usize = 500;
+/// The most read units of a page of candles or of sales, on average.
 const READ_UNITS_OF_PAGE: f64 = 60.0;
 
 /// The most rows of a page of sales.
 const SALES_ROWS: usize = 200;
+/// The most bytes that one DynamoDB query reads.
 const LARGEST_PAGE: usize = 1_024 * 1_024;
 
-/// The most bytes that a stage cache stores.
+/// The most bytes of a response that a stage cache stores.
 const STAGE_CACHE: usize = 1_048_576;
 
 /// The end of the recorded hour: an hour before midnight.
@@ -210,7 +214,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     build(&cloud, MIDNIGHT + 6 * MINUTE).await;
     let recorded = dump(&cloud).await;
     let of = |series: &str| units(&recorded[series]);
-    // The last two units are for the progress of building, and for the row `auctions#averages`, `built`, which counts written texts.
+    // The last two units are for the progress of building, and for the row `auctions#averages`, `built`, which counts hourly writes.
     let of_hour = of("auctions#1h")
         + of("auctions#1h marker")
         + of("auctions#sales")

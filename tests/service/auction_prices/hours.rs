@@ -24,7 +24,7 @@ use crate::support::{expect_clean_logs, get_at, one_instance_each, start_with};
 
 const BUILDER: &str = "record-candles";
 
-/// The minutes contain a midnight and a window of a day.
+/// The start of the minutes, which contain a midnight and a window of a day.
 const FIRST: i64 = START;
 const MINUTES: i64 = 27 * 60;
 /// A time at which every hour of the minutes is complete.
@@ -59,10 +59,11 @@ struct World {
     sales: Vec<Happened>,
 }
 
-/// The provider refreshes the list of sales this long after a minute begins. The list covers the minute before the refresh, and one more
-/// second before that minute.
+/// The provider refreshes the list of sales this long after a minute begins.
 const REFRESH_MS: i64 = 43_000;
+/// The time before the refresh that the list covers.
 const COVERED_MS: i64 = 60_000;
+/// The list also has the sales of this much time before the covered time.
 const OVERLAP_MS: i64 = 1_000;
 
 impl World {
@@ -226,7 +227,7 @@ impl World {
         })
     }
 
-    /// The averages of an item over the hours between two times, which the route must return.
+    /// The averages that the route must return for an item, over the hours between two times.
     fn averages(&self, id: &str, from: i64, end: i64) -> Option<Value> {
         let close = |hour| self.listed(id, hour, hour + HOUR).last().map(|(_, price, _)| *price);
         let closes: Vec<_> = (from..end).step_by(3_600).filter_map(close).collect();
@@ -423,8 +424,8 @@ async fn expect_files(cloud: &Cloud, world: &World) {
     assert_eq!(get(cloud, "/days/auctions/2026-04-29.csv.gz").await.status, 404, "the day has not ended");
 }
 
-/// The rows of the table without the row that counts written hourly texts, because the count depends on the number of runs. Panics unless
-/// the averages include every written text.
+/// The rows of the table without the row `auctions#averages`, `built`. That row counts the writes of hourly sums and sales, so it depends
+/// on the number of runs. Panics unless the averages include every write.
 async fn dump(cloud: &Cloud) -> Dump {
     let mut dump = rows::dump(cloud).await;
     if let Some(state) = dump.remove(&("auctions#averages".to_owned(), "built".to_owned())) {

@@ -52,7 +52,7 @@ pub(crate) fn listing(number: usize, id: &str, price: u64, time_ms: i64) -> Valu
     })
 }
 
-/// Serves these rows as the only page and the list of ended auctions, refreshed at this time in Unix milliseconds.
+/// Serves `rows` as the only page, and `ended` as the list of ended auctions, both refreshed at this time in Unix milliseconds.
 pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) {
     let page = json!({
         "success": true, "page": 0, "totalPages": 1, "totalAuctions": rows.len(), "lastUpdated": time_ms, "auctions": rows,
@@ -63,7 +63,7 @@ pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) 
     }
 }
 
-/// The recorded minutes since this time in Unix seconds.
+/// The recorded minutes of the hour that starts at this time in Unix seconds.
 pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
     let history = table(cloud);
     let session = history.with_timeout(Duration::from_mins(1));
