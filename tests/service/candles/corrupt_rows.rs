@@ -24,7 +24,7 @@ async fn a_corrupt_candle_hides_no_other() {
         json!({"M": {"A": {"L": [{"N": "1"}]}}}),
         text(""),
         text("1,1,1,1,2,2,2,2,3,4"),
-        // More trailing minutes than the interval has.
+        // The last number is the number of minutes without a price at the end: all five minutes.
         text("1,1,1,1,2,2,2,2,3,4,1,5"),
         // An open above the high.
         text("2,1,1,1,2,2,2,2,3,4,1"),

@@ -14,7 +14,7 @@ use crate::oracle::{Candle, Quote};
 pub(super) struct Minutes(BTreeMap<i64, BTreeMap<String, Quote>>);
 
 impl Minutes {
-    /// Records the market at the minute in the cloud, and adds it to this list.
+    /// Records the market at the minute in the cloud, and adds its quotes to these minutes.
     pub(super) async fn record(&mut self, cloud: &Cloud, minute: i64, market: &Market) {
         assert_eq!(minute % MINUTE, 0);
         let recorded = market.record(cloud, minute).await;

@@ -133,7 +133,7 @@ pub(crate) async fn build_all(cloud: &Cloud, now: i64) {
     panic!("after 1,000 runs, candles are still left to build");
 }
 
-/// The time up to which candles are built, in Unix seconds. `None` if some must be built again.
+/// The time up to which candles are built, in Unix seconds. `None` if late minutes require building candles again.
 async fn until(cloud: &Cloud) -> Option<i64> {
     let dump = table::dump(cloud).await;
     let progress = dump.get(&PROGRESS.map(str::to_owned).into())?;
