@@ -27,8 +27,9 @@ const PER_MILLION_REQUESTS: f64 = 3.50 + 0.30;
 const PER_MILLION_MISSES: f64 = 0.28 + 0.35;
 const PER_KEY_HOUR: f64 = 0.000_05;
 const PER_GIGABYTE_SENT: f64 = 0.09;
-/// The gigabytes of a million responses of usual size, and of larger ones.
+/// The gigabytes of a million responses of usual size.
 const GIGABYTES_PER_MILLION: f64 = 30.0;
+/// The gigabytes of a million larger responses.
 const MANY_GIGABYTES_PER_MILLION: f64 = 120.0;
 /// The free tier of Lambda, alarms, metrics and dashboards. The first 25 GB of DynamoDB are also free.
 const ALWAYS_FREE: f64 = 82_000.0 * 0.000_013_333_4 + 10.0 * 0.10 + 10.0 * 0.30 + 3.0;

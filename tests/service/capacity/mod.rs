@@ -1,5 +1,5 @@
-//! Recording and reading stay within their capacity by DynamoDB's rules, with as many products as on 2026-04-28, all with a price. They cost
-//! what the operators' page says.
+//! By DynamoDB's rules, recording and reading stay within bounds of read and write units with as many products as on 2026-04-28, all with a
+//! price. Recording and reading cost what the operators' page says.
 
 mod cost;
 mod queries;

@@ -13,16 +13,18 @@ use crate::support::{expect_clean_logs, get_at};
 /// The intervals of candles, shortest first.
 const INTERVALS: [&str; 5] = ["5m", "30m", "1h", "3h", "1d"];
 
-/// The default and the largest number of candles of a page.
+/// The default number of candles of a page.
 const CANDLES: usize = 288;
+/// The largest number of candles of a page.
 const MOST_CANDLES: usize = 1_000;
 
 /// The time after midnight, in seconds, at which a page of the newest candles reads the most. The candle of the day before may not be
 /// built yet.
 const BUSIEST: i64 = 9 * MINUTE + 30;
 
-/// The most minutes that a page of the newest candles reads, and the most finer candles of each interval, such as the hours of a day.
+/// The most minutes that a page of the newest candles reads.
 const UNBUILT_MINUTES: usize = 15;
+/// The most finer candles of each interval that a page of the newest candles reads, such as the hours of a day.
 const UNBUILT_CANDLES: usize = 24;
 
 /// The most queries of a page of the newest candles, by interval: for its own candles, finer candles, minutes, and the progress of building.
@@ -38,14 +40,16 @@ struct Bound {
     worst: f64,
 }
 
-/// The bounds of a chart, of a page of 288 candles, and of a page of the newest daily candles, which reads the most finer candles.
+/// The bound of a chart.
 const CHART: Bound = Bound { average: 56.0, worst: 112.0 };
+/// The bound of a page of 288 candles.
 const PAGE: Bound = Bound { average: 25.0, worst: 46.0 };
+/// The bound of a page of the newest daily candles. Such a page reads the most finer candles.
 const NEWEST_DAYS: Bound = Bound { average: 27.0, worst: 49.0 };
 
-/// The most read units of the candles of all products of a slot, and the number of batches. Each of 449 rows, the marker and the progress
-/// takes half a unit.
+/// The most read units of the candles of all products of a slot. Each of 449 rows, the marker and the progress takes half a unit.
 const ALL: f64 = 226.0;
+/// The number of batches that read the candles of all products of a slot.
 const ALL_BATCHES: u64 = 5;
 
 /// The most bytes of a response with the candles of all products, as JSON and as CSV.

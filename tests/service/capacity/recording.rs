@@ -39,7 +39,7 @@ impl Slot {
         self.rows.iter().chain([&self.marker]).map(write_units).sum()
     }
 
-    /// The billed bytes of all slots until the first expires, or of a year's slots if they never expire.
+    /// The billed bytes of all slots that are stored when the first slot expires. If slots never expire, the bytes of a year's slots.
     pub(super) fn bytes_kept(&self) -> f64 {
         let rows = self.rows.iter().chain([&self.marker]);
         let bytes: usize = rows.map(|row| bytes_of(row) + STORAGE_OVERHEAD).sum();
