@@ -72,7 +72,7 @@ impl MarkdownPage {
                 }
                 Event::Start(Tag::TableRow) => page.tables.last_mut().unwrap().rows.push(Vec::new()),
                 Event::Start(Tag::TableCell) => {
-                    // The table's head has no row.
+                    // The cells of the table's head come before the first row, and are ignored.
                     if let Some(row) = page.tables.last_mut().unwrap().rows.last_mut() {
                         in_cell = true;
                         row.push(Cell::default());
@@ -123,7 +123,7 @@ impl MarkdownPage {
         &tables.nth(index).unwrap_or_else(|| panic!("no table {index} under {heading}")).rows
     }
 
-    /// The texts of a table's other cells, by the first cell of the row.
+    /// The texts of the cells of each row after its first cell, by the text of the first cell.
     #[track_caller]
     pub(super) fn by_first_cell(&self, heading: &str, index: usize) -> BTreeMap<&str, Vec<&str>> {
         self.rows(heading, index)

@@ -1,4 +1,4 @@
-//! The texts for language models equal the files in the repository, are short, and are served even without pages.
+//! The texts for language models equal the files in the repository, are short, and are served even if the pages are turned off.
 
 use common::routes::{DOCS_MARKDOWN, LLMS, VERSION_1};
 use hyper::Method;
