@@ -56,7 +56,7 @@ pub(crate) async fn expect_completed(
     tick: i64,
     least: u64,
 ) -> Value {
-    // Leaves out the row that counts written hourly texts, because the count depends on the number of runs.
+    // Leaves out a row that counts the writes of hourly sums and sales, because the count depends on the number of runs.
     let dump = async || {
         let mut dump = table::dump_with_heartbeats(cloud).await;
         dump.remove(&("auctions#averages".to_owned(), "built".to_owned()));
