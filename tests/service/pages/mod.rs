@@ -13,7 +13,7 @@ use crate::support::{Response, get, in_repository};
 
 pub(crate) const PAGES: [(&str, &str); 2] = [("/docs", "docs.html"), ("/market", "market.html")];
 
-/// The script of the API reference, which is in a crate instead of a folder.
+/// The script of the API reference. The script is in a crate, not in a folder.
 const REFERENCE_SCRIPT: &str = "scalar.js";
 
 /// A page's placeholder for the folder of its files.
