@@ -1,4 +1,4 @@
-//! An invalid fire sale is left out. Fire sales fail only if no sale is valid, or most of many are invalid.
+//! An invalid fire sale is left out. Fire sales fail only if no sale is valid, or if most of ten or more sales are invalid.
 
 use super::table::{Field, ONE_IS_ENOUGH, Route, bare, in_braces, texts};
 

@@ -1,4 +1,5 @@
-//! An invalid profile of a player is left out. The player fails only if no profile is valid, or most of many are invalid.
+//! An invalid profile of a player is left out. The request fails only if no profile is valid, or if most of ten or
+//! more profiles are invalid.
 
 use super::table::{Field, ONE_IS_ENOUGH, Route, bare, in_braces, texts};
 

@@ -1,5 +1,5 @@
-//! All modes of the bazaar serve the same snapshot. A response that cannot be read both as raw products and as prices is a failed
-//! refresh for all modes.
+//! All modes of the bazaar serve the same snapshot. A response that can be read only as raw products, or only as prices, is a
+//! failed refresh for all modes.
 
 use local::Cloud;
 use serde_json::Value;
@@ -89,7 +89,7 @@ async fn orders_that_are_not_json_never_pass_through() {
     let earlier = get_at(&cloud, FULL, START).await;
     serve(&cloud, &broken);
     get_at(&cloud, FULL, START + TTL).await.expect_replay_of(&earlier);
-    // The other modes do not read orders, so they succeed once the pause after the failure is over.
+    // Only the modes `full` and `book` read orders. The other modes succeed once the pause after the failure is over.
     let book = MODES[5];
     for path in MODES.into_iter().filter(|path| ![FULL, book].contains(path)) {
         get_at(&cloud, path, START + TTL + 1_001).await.data();

@@ -112,7 +112,7 @@ pub(super) fn in_braces(_: &str, fields: &str) -> String {
     format!("{{{fields}}}")
 }
 
-/// The element of an array that is not a row.
+/// A value in an array, in the place of a row.
 pub(super) fn bare(_: &str, value: &str) -> String {
     value.to_owned()
 }
