@@ -162,7 +162,7 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     record("bazaar", 95).await;
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
-    // A run without anything to build leaves the heartbeat as it is. It writes the heartbeat that a killed run did not write.
+    // A run without anything to build leaves the heartbeat as it is, or writes it if a killed run has not written it.
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
     delete_heartbeats(&cloud).await;
