@@ -117,7 +117,7 @@ impl Journal {
             Source::Election => vec![past_mayor(&body()["mayor"])],
             _ => Vec::new(),
         };
-        // The history of fire sales has neither start nor end.
+        // An entry in the history of fire sales has neither start nor end.
         for fields in shown.iter_mut().filter_map(Value::as_object_mut) {
             fields.retain(|name, _| name != "start" && name != "end");
         }

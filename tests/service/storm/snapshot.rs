@@ -122,7 +122,8 @@ impl Game {
         Self { seed, snapshots: Mutex::default(), auctions: Mutex::default() }
     }
 
-    /// The resource at this time in Unix milliseconds. `None` for a page beyond the last. Computing it can take a tenth of a second.
+    /// The resource at this time in Unix milliseconds. `None` for a page beyond the last. Computing a snapshot can take a tenth of a
+    /// second.
     pub(super) fn snapshot(&self, source: &Source, now_ms: i64) -> Option<Arc<Snapshot>> {
         let refresh = match source {
             Source::Election => election::refreshed_at(now_ms),

@@ -21,8 +21,8 @@ use super::snapshot::Snapshot;
 use crate::oracle::{Data, Facts, Source};
 use crate::support::{AUTHORIZER, Response};
 
-/// The longest time that the gateway waits for an invocation. An invocation of this length delays the fetch,
-/// and the storage in a stage cache.
+/// The longest time that the gateway waits for an invocation. A fetch, and the storage in a stage cache, can be this much later than the
+/// request.
 pub(super) const INVOCATION_MS: i64 = 29_000;
 
 /// How long a log line may take to arrive.
