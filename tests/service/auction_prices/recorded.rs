@@ -54,7 +54,7 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
     let before = writes(&cloud);
     let outcome = record(&cloud, RECORDER, START).await;
     let needed = writes(&cloud) - before;
-    assert_eq!(needed, 5, "the writes of the content, auctions, marker, late minute, and heartbeat");
+    assert_eq!(needed, 5, "writes: prices, lowest auctions, marker, note of a late minute, heartbeat");
     let expected = json!({
         "pages": 1, "auctions": 3, "items": 2, "sales": 1, "left_out": 0, "rows": 1, "write_units": 2.0,
     });
