@@ -15,7 +15,7 @@ use self::compact::compact;
 use self::join::join;
 use self::reference::with_document;
 
-/// The folders with files that browsers load. A README is for people who edit them.
+/// The folders with files that browsers load. A README is for people who edit the files.
 const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
 
 /// The folder of libraries, which stay as their authors publish them.
@@ -30,8 +30,9 @@ const PAGES: [(&str, &str, &str); 2] =
 const MARKET: &str = "market.js";
 const LAZY: [&str; 3] = ["item.js", "mayor.js", "flips.js"];
 
-/// The page that contains the operations of the OpenAPI document, and the document.
+/// The page that contains the operations of the OpenAPI document.
 const REFERENCE: &str = "docs.html";
+/// The OpenAPI document.
 const DOCUMENT: &str = "../index/openapi.json";
 
 /// The icon, which is also the response to `GET /favicon.ico`.
@@ -43,11 +44,12 @@ const REFERENCE_SCRIPT: &str = "scalar.js";
 /// The placeholder in a page for the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// The number of bytes of the SHA-256 digest that the hash has.
+/// The number of bytes of the SHA-256 digest that the hash keeps.
 const HASH_BYTES: usize = 8;
 
-/// `Cache-Control` of files whose addresses contain the hash, and of all other files.
+/// `Cache-Control` of files whose addresses contain the hash.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// `Cache-Control` of all other files.
 const SHORT: &str = "public, max-age=300";
 
 /// The market page has scripts and styles only in files, and no script turns text into markup. With the trusted-types policy `library`,

@@ -6,7 +6,7 @@
 /// # Errors
 /// - If code follows the end of a comment on the same line: the code would be left out with the comment.
 /// - If a line of text in a template begins like a comment: the line would be left out.
-/// - If a template or a brace does not end: the bounds of templates are then unknown.
+/// - If a template or a brace is not closed: the bounds of templates are then unknown.
 pub(crate) fn compact(code: &str) -> Result<String, String> {
     let mut is_in_comment = false;
     let mut open = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn compact(code: &str) -> Result<String, String> {
             lines.push(line);
         }
     }
-    if open.is_empty() { Ok(lines.join("\n")) } else { Err(format!("at its end, these are open: {open:?}")) }
+    if open.is_empty() { Ok(lines.join("\n")) } else { Err(format!("open at the end of the file: {open:?}")) }
 }
 
 /// Syntax that can stay open at the end of a line.

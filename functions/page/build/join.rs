@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file with a module and all of its imports.
+/// A file with a module and its imports.
 #[derive(Default)]
 pub(crate) struct Joined {
     /// The file names of the joined modules.
@@ -21,8 +21,8 @@ struct Module<'a> {
     lines: Vec<&'a str>,
 }
 
-/// Joins the module `entry` with all of its imports. `base` is the name and the content of another joined file; modules that it contains
-/// are imported from it. A module that is not among `modules` is a library, and stays a file.
+/// Joins the module `entry` with its imports. `base` is the name and the content of another joined file; modules in `base` are imported
+/// from it instead. A module that is not among `modules` is a library, and stays a file.
 ///
 /// # Errors
 /// If a line cannot be parsed, or if modules import each other in a circle.

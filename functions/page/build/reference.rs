@@ -17,7 +17,7 @@ const RESPONSE_LINES: usize = 40;
 /// The element that the page's script fills with the address of the service.
 const BASE: &str = "<span class=\"base\">YOUR_BASE_URL</span>";
 
-/// Returns the page with parts of the document in place of its placeholders.
+/// Returns the page with parts of the document in place of the page's placeholders.
 ///
 /// # Errors
 /// If the document lacks the example of the quick start.

@@ -48,7 +48,7 @@ export const useAddress = () => {
   return current;
 };
 
-/** A link to a view that does not reload the page. */
+/** A link that shows a view without reloading the page. */
 export const Link = ({ view, children, ...attributes }) => {
   const open = (event) => {
     if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -8,7 +8,7 @@ import { readKey, watchKey } from "./key.js";
 /** The time after which a request counts as failed, in milliseconds. */
 const TIMEOUT = 15_000;
 
-/** The shortest time between two requests of a resource, in milliseconds: a response from a cache can already have expired. */
+/** The shortest time between two requests of a resource, in milliseconds. A response from a cache can have expired on arrival. */
 const SHORTEST_WAIT = 5_000;
 
 /** The wait after a failure without `Retry-After`, in milliseconds. The wait doubles with each failure in a row. */
@@ -27,7 +27,7 @@ export const CATALOGUE = "v1/items";
 export const WHOLE_CATALOGUE = `${CATALOGUE}?mode=full`;
 const isKept = (path) => path.startsWith(CATALOGUE) || path.startsWith("v1/bazaar/candles/all?");
 
-/** The only path of the API that requires no key. */
+/** The only requested path that requires no key. */
 const STATUS = "v1/status";
 
 /** The most responses that are kept although no view shows them. */
@@ -81,7 +81,7 @@ const request = async (path, key) => {
   return { failure: { status: response.status || 500, message: body?.error?.message, wait, isOfKey: path !== STATUS } };
 };
 
-/** Returns the failure if the service refuses the key. Returns `null` also if the key cannot be tried. */
+/** Returns the failure if the service refuses the key, and `null` if the service accepts the key or the key cannot be tried. */
 export const refusalOf = async (key) => {
   const { failure } = await request("v1/mayor", key);
   return [401, 403].includes(failure?.status) ? failure : null;
@@ -163,8 +163,8 @@ watchKey(forget);
 /**
  * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.
  * `data` is `undefined` before the first response, and stays while a later request fails. `receivedAt` is a time of the service. `failure`
- * has `status` (0 without a response), the API's `message`, `isOfKey` if the request counts for a key, and `retryAt` in the browser's
- * Unix milliseconds. `null` for a path requests nothing.
+ * has `status` (0 without a response), the API's `message`, `isOfKey` if the request needed a key, and `retryAt` in the browser's Unix
+ * milliseconds. If `path` is `null`, nothing is requested.
  */
 export const useResource = (path) => {
   const [, render] = useState(null);

@@ -38,12 +38,12 @@ const Prices = ({ prices, averages, isMixed }) => {
   </section>`;
 };
 
-/** The auction of the lowest price, with the command that shows it in the game. */
+/** The auction with the lowest price, and the command that shows the auction in the game. */
 const LowestAuction = ({ data, failure }) => {
   const item = data?.items[0];
   const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  // Written as two strings, because a test takes a string that begins with a slash and a letter for an absolute address, which would leave
-  // the API's stage.
+  // The slash is a separate string: a test rejects strings that begin with a slash and a letter, because as addresses they would leave the
+  // API's stage.
   const command = uuid && `${"/"}viewauction ${uuid}`;
   return html`<section class="card" aria-labelledby="lowest">
     <h2 id="lowest">Lowest auction</h2>

@@ -8,7 +8,7 @@ import { ItemChart } from "./item-chart.js";
 import { BAZAAR } from "./markets.js";
 import { Tile, Value } from "./tile.js";
 
-/** The number of prices that are shown of each side of the order book. */
+/** The number of prices that each side of the order book shows. */
 const LEVELS = 8;
 
 /** The prices of instant trades, which are the prices of the best orders, and the provider's averages. */
@@ -61,7 +61,7 @@ const Book = ({ data, failure }) => html`<section class="card book" aria-labelle
     <p class="muted figures">As of ${exactTime(data?.lastUpdated)}</p>
   </section>`;
 
-/** The product with this id. `item` is its resource. */
+/** The view of the product with this id. `item` is the resource of the product. */
 export const BazaarItem = ({ id, names, parameters, item }) => {
   const book = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
   useReport(item.failure, Boolean(item.data));

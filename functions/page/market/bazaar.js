@@ -19,11 +19,11 @@ export const flip = (order, offer, tax = TAX) => {
 };
 
 /**
- * Returns `{ items, failure, lastUpdated, midnight, isLoading }`: the products with orders, the failure of the request and the refresh of
- * the prices, and `midnight` and `isLoading` of `useDays`. A product has the fields of the API and: `sell` and `buy`, the prices of an
- * instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded instantly in a week, and `turnover`, their price;
- * `day` and `week`, changes of the average price of sell offers in per cent; and `line`, the last eight closing prices and the present
- * price.
+ * Returns `{ items, failure, lastUpdated, midnight, isLoading }`. `items` are the products with orders, `failure` is the failure of the
+ * request for prices, `lastUpdated` is when the provider refreshed the prices, and the others are from `useDays`. A product has the fields
+ * of the API and: `sell` and `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded
+ * instantly in a week, and `turnover`, their value at the present prices; `day` and `week`, the changes of the average price of sell offers since the
+ * last and the oldest closing price, in per cent; and `line`, the last eight closing prices and the present price.
  */
 export const useBazaar = () => {
   const { data, failure } = useResource(BAZAAR_PRICES);

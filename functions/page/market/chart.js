@@ -16,7 +16,7 @@ const SYNC = "item";
 /** The allowed distances between labels of whole numbers. */
 const WHOLE = Array.from({ length: 30 }, (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3));
 
-/** The colours of the canvas, by their names in the style sheet. */
+/** The colours of the canvas, in terms of the style sheet's variables. */
 const COLOURS = {
   first: "var(--first)",
   second: "var(--second)",
@@ -48,7 +48,7 @@ const coloursOf = (element) => {
 /** The least value for which each unit is used, the unit, and its letter. */
 const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "K"], [0, 1, ""]];
 
-/** Returns the labels of an axis: exact values, which differ from each other even in the smallest part. */
+/** Returns the labels of an axis, with as many digits as `distance`, the distance between two labels, needs. */
 export const labels = (splits, distance) => {
   const largest = Math.max(...splits.map(Math.abs));
   const [, unit, letter] = UNITS.find(([least]) => largest >= least);
@@ -119,8 +119,8 @@ const dataOf = (market, rows, kind, compared, span) => {
 
 /**
  * The chart of the rows of a market. `span` is the time that it shows, `terms` are the terms of mayors, `sales` are drawn as dots, and
- * `compared` has several items with their rows. A gesture calls `onZoom(from, to)`, a key `onScale(factor)`, and a double click `onReset()`. `shortest` and `longest`
- * bound a gesture.
+ * `compared` has the compared items with their rows. A gesture calls `onZoom(from, to)`, a key `onScale(factor)`, and a double click
+ * `onReset()`. `shortest` and `longest` bound the length of a zoomed span.
  */
 export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, label, isBusy, ...gestures }) => {
   const holder = useRef(null);
@@ -174,8 +174,9 @@ export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, l
     <div class="plots" ref=${holder} role="application" tabindex="0" aria-roledescription="chart" aria-label=${label} aria-busy=${isBusy}></div>`;
 };
 
-/** The style of the second line, and the style of the edges of a band, which are not drawn. */
+/** The style of the second line. */
 const DASHES = { dash: [6, 3] };
+/** The style of the edges of a band. The edges are not drawn. */
 const EDGE = { width: 0, points: { show: false } };
 
 /** Returns the places of single prices between two gaps. No line connects them, so they are drawn as dots. */
@@ -238,7 +239,7 @@ const createPlot = (element, now, { height, series, axes, range, bands, hooks })
     element,
   );
 
-/** Returns the labels at the ends of lines, each given as its index, its text and its place among the compared items. */
+/** Returns the labels at the ends of lines, each given as the index of its series, its name, and the index of its colour in `COMPARED`. */
 const endsOf = (names, format) => names.map(([index, name, at]) => ({ index, name, colour: COMPARED[at][0], format }));
 
 /** Returns how prices are drawn: the lines and their bands, the labels at the ends of the lines, and `draw`, which draws candles. */

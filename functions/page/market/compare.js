@@ -1,4 +1,5 @@
-// Up to four items in one chart, each as its change since the beginning of the shown time. Their ids are in the address as `with`.
+// Up to four items in one chart, each as its change since the beginning of the shown time. The address has the view's item as `item` and
+// the ids of the other items as `with`.
 import { html, useState } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { sentence } from "./failure.js";
@@ -15,7 +16,7 @@ export const MOST_OTHERS = 3;
 export const othersOf = (text, item) =>
   [...new Set((text ?? "").split(","))].filter((id) => id && id !== item).slice(0, MOST_OTHERS);
 
-/** Returns the times and prices of the rows as columns, with 100 as the first price of the span. The last row can end after the span. */
+/** Returns the times and prices of the rows as columns, with 100 as the first price of the span. A row that ends after the span is cut. */
 export const indexed = (market, rows, { from, to }) => {
   const { data } = columns(market, rows.map((row) => (row.start <= to && row.time > to ? { ...row, time: to } : row)));
   const values = data[1 + fieldsOf(market).indexOf(market.price)];
@@ -60,7 +61,7 @@ const Entry = ({ index, market, id, name, rows, isLoading, failure, remove }) =>
   </li>`;
 };
 
-/** The items that are compared, with the change of each, and the form. `set(ids)` compares with these others. */
+/** The compared items, the change of each item, and the form. `set(ids)` replaces the other items. */
 export const Compare = ({ market, compared, set }) => {
   const others = compared.slice(1).map(({ id }) => id);
   return html`<div class="compared figures">

@@ -13,7 +13,7 @@ const COUNT = 8;
 /** The time after the end of a day until its file is written, in milliseconds. */
 const LATE = 7_200_000;
 
-/** The order in which the days are requested, oldest day 0. The newest and the oldest day come first, because the changes need them. */
+/** The order in which the days are requested. Day 0 is the oldest. The newest and the oldest day come first, because changes need them. */
 const ORDER = [7, 0, 6, 5, 4, 3, 2, 1];
 
 /** Returns the closing average prices of sell offers by product, from the CSV of a day. */
@@ -57,8 +57,9 @@ const request = async (starts, isWanted, announce) => {
 };
 
 /**
- * Returns `{ closesOf, midnight, isLoading }`: a function from a product to its eight closing prices, oldest first, each a number or `undefined`,
- * the end of the last day in Unix milliseconds, and whether the last day is still missing. Renders again as the days arrive.
+ * Returns `{ closesOf, midnight, isLoading }`. `closesOf` is a function from a product to its eight closing prices, oldest first, each a
+ * number or `undefined`. `midnight` is the end of the last day in Unix milliseconds. `isLoading` says that the first request has not ended.
+ * Renders again as the days arrive.
  */
 export const useDays = () => {
   const midnight = Math.floor((present() - LATE) / DAY) * DAY;

@@ -8,13 +8,13 @@ import { keepKey } from "./key.js";
 /** Returns the whole seconds until a time in Unix milliseconds of the browser, at least 0. */
 const secondsUntil = (time) => Math.max(Math.ceil((time - Date.now()) / 1_000), 0);
 
-/** Shows the form for a key. */
+/** Forgets the key, so the page shows the form for a key. */
 export const forgetKey = () => {
   keepKey(null);
   focusView();
 };
 
-/** Splits a text of the API at its addresses, which become links. The rest stays text. */
+/** Turns the addresses in a text of the API into links. */
 export const linked = (text) =>
   text.split(/(https?:\/\/[^\s<>"]*[^\s<>".,;:!?)])/).map((part, index) =>
     index % 2 ? html`<a href=${part} rel="noreferrer">${part}</a>` : part,

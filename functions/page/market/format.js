@@ -4,7 +4,7 @@ import { html } from "./htm-preact.js";
 const NONE = "–";
 const LANGUAGE = "en";
 
-// The first format of a page takes a browser 15 ms, so formats are created on first use.
+// A browser takes 15 ms to create the first `Intl` format of a page, so formats are created on first use.
 const numbers = (options) => {
   let format;
   return (value) => (Number.isFinite(value) ? (format ??= new Intl.NumberFormat(LANGUAGE, options)).format(value) : NONE);
@@ -40,8 +40,10 @@ const short = (text) => (value) =>
   Math.abs(value) < 1e7 || !Number.isFinite(value) ? text(value) : html`<span title=${text(value)}><span aria-hidden="true">${compact(value)}</span>
     <span class="hidden">${text(value)}</span></span>`;
 
-/** Return coins, and an amount, for a table or a tile. */
+/** Returns coins for a table or a tile. */
 export const price = short(coins);
+
+/** Returns an amount for a table or a tile. */
 export const count = short(integer);
 
 /** Returns a percentage: `31.28%` for 31.28. */

@@ -8,9 +8,11 @@ import { rowsOf } from "./series.js";
 
 const HOUR = 3_600_000;
 
-/** The number of requested candles, the least number of days, and the least number of hours with a price in a day. */
+/** The number of requested candles. */
 const MOST_CANDLES = 1_000;
+/** The least number of days with enough prices. */
 const LEAST_DAYS = 14;
+/** The least number of hours with a price that make a day count. */
 const LEAST_HOURS = 12;
 
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -21,8 +23,9 @@ const median = (values) => {
 };
 
 /**
- * Returns `{ days, hours, week }` of a line of hourly rows: the number of days with enough prices, and for each hour, and for each weekday
- * and hour, the median of the prices in per cent above the average of their day. Days and hours are local, and `NaN` is an hour without prices.
+ * Returns `{ days, hours, week }` of a line of hourly rows. `days` is the number of days with enough prices. `hours` has one median for each
+ * hour, and `week` one for each weekday and hour: the median of the prices, in per cent above the average of their day. Days and hours are
+ * local. An hour without prices is `NaN`.
  */
 export const hoursOf = (rows, line) => {
   const priceOf = (row) => ((row.source[`${line}_open`] || row[line]) + row[line]) / 2;

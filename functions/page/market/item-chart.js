@@ -17,7 +17,7 @@ import { PriceTable } from "./table.js";
 /** The least length of a span that shows the terms of mayors, in milliseconds. */
 const TERMS_FROM = 6 * 86_400_000;
 
-/** The number of latest parts whose prices are kept. */
+/** The number of ranges, and parts of ranges, whose prices are kept. */
 const MOST_KNOWN = 20;
 
 const NO_ROWS = [];
@@ -39,8 +39,8 @@ const spanOf = (market, range, part, now, rows) => {
 
 /**
  * Returns the known data of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the first data arrive, `rows` are
- * the rows that were shown before. A part that was shown before is available at once. `isNew` says that there are no older prices. An item
- * that is `null` has no rows.
+ * the rows that were shown before. A part that was shown before is available at once. `isNew` says that there are neither rows nor older
+ * prices. An item that is `null` has no rows.
  */
 const useSeries = (market, item, range, part) => {
   const key = `${item} ${part ? `${part.from} ${part.to}` : range}`;

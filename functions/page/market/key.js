@@ -1,5 +1,6 @@
-// The API key. It is kept for this tab, or on this device if the visitor chooses that. No address contains it: a link from a terminal has
-// it in the fragment, which browsers never send, and which is removed at once. Tabs share the key, and forget it together.
+// The API key. It is kept for this tab, or on this device if the visitor chooses that. No request has the key in its address: a link from a
+// terminal has it in the fragment, which browsers never send, and which this module removes at once. Tabs share the key, and forget it
+// together.
 import { useEffect, useState } from "./htm-preact.js";
 
 const NAME = "key";
@@ -50,14 +51,14 @@ const keepInSession = () =>
     }
   });
 
-/** Keeps the key for this tab only, because it was not tried yet. */
+/** Keeps the key for this tab only, for example because the key was not tried yet. */
 export const keepForTab = (key) => {
   memory = key;
   keepInSession();
   for (const listener of listeners) listener(key);
 };
 
-/** Keeps the present key on this device until it is forgotten, or only for the tab. */
+/** Keeps the present key on this device until the key is forgotten, or only for the tab if `isWanted` is false. */
 export const remember = (isWanted) => {
   attempt(() => (isWanted ? localStorage.setItem(NAME, memory) : localStorage.removeItem(NAME)));
   keepInSession();

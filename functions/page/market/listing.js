@@ -78,7 +78,8 @@ const Pages = ({ page, pages, turn }) => {
 
 /**
  * The table of the items, which `nameOf` names. `items` are missing while they load. `columns` are the columns by the name of their field,
- * `usual` is their first order, and `viewOf` returns the view of an item. `nouns` names the items, and `none` is the text without items.
+ * `usual` is the order without the parameter `sort`, and `viewOf` returns the view of an item. `nouns` is the plural name of the items, and
+ * `none` is the text if there are no items.
  * `controls` are beside the filter, `paths` are the requests behind the table, and `updated` is the time of its prices in Unix milliseconds.
  */
 export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns, none, caption, parameters, controls, paths, updated }) => {

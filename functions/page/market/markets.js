@@ -1,4 +1,4 @@
-// The histories of the API, with their texts in a chart. A market has:
+// The two markets: how to request their histories from the API, and the texts of their charts. A market has:
 //
 // - `intervals` of candles, finest first, with their lengths and how long they are kept, and `path` of a request for them;
 // - `ranges` of the chart with their lengths and steps, `usual`, the range that is shown first, and `shortest`, the shortest span;
@@ -19,8 +19,8 @@ const DAY = 24 * HOUR;
 const PAGE = 1_000;
 
 /**
- * Returns a function that returns the path of a request, given an item, an interval, a number of candles, and their end (by default the
- * present).
+ * Returns a function that returns the path of a request for candles. Its arguments are an item, an interval, the number of candles, and the
+ * end of the last candle (by default the present).
  */
 const candles = (route, id) => (item, { name }, count, before) => {
   const end = before ? `&before=${iso(before)}` : "";

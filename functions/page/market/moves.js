@@ -51,8 +51,8 @@ export const movesOf = (terms) => {
 };
 
 /**
- * Returns the moves of the terms that have data, and the terms that have none. Rejects with any failure other than a 404, because it can be
- * temporary.
+ * Returns the moves of the terms that have data, and the terms that have no data. Rejects with the first failure that is not a 404, because
+ * such a failure can be temporary.
  */
 const request = async (terms) => {
   const paths = ({ started_at: start, ended_at: end }) => [start, end].map(pathBefore);

@@ -48,7 +48,7 @@ const pointRow = (market, point, step) => {
 export const rowsOf = (market, data, step, now) =>
   data.history ? data.history.map((point) => pointRow(market, point, step)) : data.candles.map((candle) => candleRow(market, candle, step, now));
 
-/** Returns the rows of all layers, oldest first. Before the oldest row of a layer come the rows of the next layer. */
+/** Returns the rows of all layers, oldest first. A layer has the rows of one interval; only its rows from before earlier layers count. */
 const merged = (layers) => {
   let rows = [];
   for (const layer of layers) {
@@ -65,7 +65,7 @@ const around = (rows, from, to) => {
   return rows.slice(Math.max(first < 0 ? rows.length - 1 : first - 1, 0), last + 2);
 };
 
-/** Returns the requests for the time before the first row: a young deployment has few fine candles. */
+/** Returns the requests for the time before the first row, one for each coarser interval: coarser candles are kept longer. */
 const olderSources = (market, item, step, from, begin) =>
   market.intervals.filter((interval) => interval.step > step && begin - from > interval.step).map((interval) => ({
     path: market.path(item, interval, Math.ceil((begin - from) / interval.step) + 2, begin),

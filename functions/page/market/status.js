@@ -54,7 +54,7 @@ export const Status = () => {
     <div class="intro">
       <h1>Status</h1>
       <p>${data ? html`<strong>${summary(data.feeds)}</strong>` : !failure && html`<${Skeleton} length=${24} />`}</p>
-      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 110 seconds old, of candles 230 seconds, and if at least 55 minutes of the last hour are recorded. Prices must have changed within ten minutes.</p>
+      <p class="muted">A feed is healthy if its latest record is at most two intervals plus 110 seconds old (for candles, plus 230 seconds), and if at least 55 minutes of the last hour are recorded. Prices must have changed within ten minutes.</p>
       <p class="muted figures">${data ? `Checked on ${exactTime(data.checked_at)}` : !failure && html`<${Skeleton} length=${24} />`}</p>
     </div>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}

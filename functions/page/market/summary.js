@@ -2,7 +2,7 @@
 import { html } from "./htm-preact.js";
 import { change, coins, date, percent } from "./format.js";
 
-/** Returns the figures of a line of these rows, or `null` if it has no price. In the average, the length of a row weights its price. */
+/** Returns the figures of a line of these rows, or `null` if the line has no price. The average weights each price by its row's length. */
 export const summaryOf = (rows, line) => {
   const known = rows.filter((row) => row[line]);
   if (!known.length) return null;

@@ -18,8 +18,8 @@ const listed = (items, isAuctions) => items.filter(({ market }) => (market === "
 const joined = (ids) => ids.map(encodeURIComponent).join(",");
 
 /**
- * Returns the path of a request for each market with the prices of these items, or `null` for a market without items. Without a key, it is
- * the path of all prices, which a public file has.
+ * Returns two paths, of the bazaar and of auctions, with the prices of these items. A path is `null` if the market has no item. Without a
+ * key, a path is that of all prices of the market, which a public file has.
  */
 const pathsOf = (items, key) => {
   const [products, auctions] = [listed(items, false), listed(items, true)];
@@ -29,7 +29,7 @@ const pathsOf = (items, key) => {
   ];
 };
 
-/** Returns the items with their sell and buy prices, their requests, and the first failure. */
+/** Returns `{ items, paths, failure }`: the items with their sell and buy prices, the requested paths, and the first failure. */
 export const usePrices = (items) => {
   const paths = pathsOf(items, useKey());
   const [bazaar, auctions] = paths.map(useResource);
