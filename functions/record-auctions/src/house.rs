@@ -20,14 +20,14 @@ use tables::auctions::{Coins, Sale};
 
 use crate::item::{Buffers, Item, read};
 
-/// Events and refreshes can be this much early or late. Limits in whole minutes between them allow for it.
+/// How early or late an event or a refresh can be. Limits in whole minutes are corrected by this tolerance.
 pub(crate) const JITTER: Duration = Duration::from_secs(30);
 
-/// An auction is gone after this many successive complete readings without it.
+/// An auction is dropped after this many successive complete readings that do not show it.
 pub(crate) const ABSENCES: u8 = 2;
 
-/// The maximum age of a page relative to the first page: one refresh for the page's own timer, one for the provider's, and a tolerance for
-/// late refreshes.
+/// The maximum age of a page relative to the first page: one refresh, because each page has a separate timer, one more for the timer of the
+/// provider, and a tolerance for late refreshes.
 const OLDEST_PAGE: Duration = REFRESH.saturating_mul(2).saturating_add(JITTER);
 
 /// How long a sold auction is remembered. After this time, no page is old enough to still show the auction.
@@ -44,7 +44,7 @@ struct Listing {
     end: i64,
     /// The number of the last reading that has shown this auction.
     reading: u32,
-    /// The number of complete readings since then that have not shown it.
+    /// The number of complete readings after `reading`, none of which has shown this auction.
     absences: u8,
 }
 
@@ -141,7 +141,7 @@ impl House {
         });
     }
 
-    /// Removes ended auctions, unused combinations of ids, and old sales.
+    /// Removes ended auctions, unused lists of ids, and old sales.
     pub(crate) fn expire(&mut self) {
         let refreshed = self.refreshed.map_or(i64::MIN, UnixMilliseconds::get);
         self.listings.retain(|_, listing| listing.end > refreshed);

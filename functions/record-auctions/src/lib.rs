@@ -34,8 +34,8 @@ use tokio::time::{Instant, sleep_until};
 
 use self::reading::{Found, Reading, Request};
 
-/// The maximum number of concurrent requests, and the shortest time between the starts of two requests.
 const CONCURRENT_REQUESTS: usize = 4;
+/// The shortest time between the starts of two requests.
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(250);
 
 /// How far the provider's clock may be ahead of ours.

@@ -74,8 +74,8 @@ impl Pages {
         self.read.get(&0).is_some_and(|page| page.auctions.is_empty())
     }
 
-    /// Adds a page. A page that repeats another one is not added, and the number of the other one is returned. Either of the two may be
-    /// the wrong one, so the other page is also removed, but only once per number, and never page 0.
+    /// Adds page `number`. If it repeats an earlier page, it is not added, and the error is the number of the earlier page. Either page may
+    /// be the wrong one, so the earlier page is also removed, but only once per number, and never page 0.
     pub(crate) fn add(&mut self, number: u32, page: Page) -> Result<(), u32> {
         let mut others = self.read.iter().filter(|(other, _)| **other != number);
         if let Some((&other, _)) = others.find(|(_, read)| read.is_repeated_by(&page)) {

@@ -24,7 +24,7 @@ use crate::house::{ABSENCES, House, JITTER};
 use crate::pages::{Page, Pages, is_lost};
 use crate::prices::prices;
 
-/// After a longer pause without a first page, the known auctions are too old and all pages are read.
+/// If no first page was read for longer than this, the known auctions are too old, and all pages are read.
 const LONGEST_PAUSE: Duration = Duration::from_mins(3).saturating_add(JITTER);
 
 /// The next complete reading is due this long after the last one.
@@ -42,15 +42,16 @@ const LIST_DELAY: Duration = Duration::from_secs(10);
 /// The shortest time until the list of ended auctions is requested again.
 const LIST_PAUSE: Duration = Duration::from_secs(2);
 
-/// After this many successive runs without a buy-it-now auction, the house counts as empty. Before that, it may be a fault of the provider.
+/// After this many successive runs without a buy-it-now auction, the house counts as empty. Fewer such runs may be a fault of the provider.
 const EMPTY_RUNS: u32 = 3;
 
-/// In the first attempts of a run, up to this many, the first page and the list of ended auctions may use requests that are reserved for
-/// all pages.
+/// In this many first attempts of a run, the first page and the list of ended auctions may use requests that are reserved for a complete
+/// reading.
 const NEEDED_ATTEMPTS: u32 = 3;
 
-/// The average rate is at most one request in this time. Unused requests are saved for up to a quarter of an hour.
+/// The average rate is at most one request in this time.
 const PER_REQUEST: Duration = Duration::from_secs(6);
+/// The most time whose unused requests are saved for later.
 const MOST_CREDIT: Duration = Duration::from_mins(15);
 
 /// The highest valid number of pages. The highest number seen is 66.

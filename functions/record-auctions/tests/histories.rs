@@ -22,8 +22,9 @@ const START: i64 = 1_777_388_460_000;
 const MINUTE: i64 = 60_000;
 const SECOND: i64 = 1_000;
 
-/// The milliseconds from a full minute to the refresh of the list of ended auctions, and the age of the oldest sales in the list.
+/// The milliseconds from a full minute to the refresh of the list of ended auctions.
 const LIST_PHASE: i64 = 43_162;
+/// The age of the oldest sales in the list, in milliseconds.
 const LISTED: i64 = 62_000;
 
 /// The number of auctions on a page.
@@ -342,7 +343,7 @@ struct Totals {
     errors: [usize; 2],
 }
 
-/// Runs the recorder through an hour with faults and an hour without. At the end, it must know every auction and sale.
+/// Runs the recorder through an hour with faults and an hour without faults. At the end, the recorder must know every auction and sale.
 fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     const MINUTES: i64 = 60;
     let mut chance = Rng::with_seed(seed);
@@ -599,7 +600,7 @@ fn sales_of_a_run_that_fails_are_those_of_the_next_one() {
     assert!(matches!(quiet.run(MINUTE, no_page).found, Err(Failure::Lost { lost: 1, .. })));
     let sales = quiet.run(2 * MINUTE, fine).found.unwrap().minute.sales.unwrap();
     assert_eq!(sales.list.len(), 1);
-    // There are two lists, and the first one covers a minute.
+    // The runs have read two lists: the first covers a minute, and the second covers the next minute.
     let covered = sales.until.distance(sales.since);
     assert_eq!(covered, Duration::from_mins(2));
 }

@@ -47,7 +47,7 @@ struct Shown {
 /// The part of an election that the recorder reads.
 #[derive(Debug, Deserialize)]
 struct Election {
-    /// The year. `None` counts as no election.
+    /// An election without a year is ignored.
     year: Option<ElectionYear>,
 }
 

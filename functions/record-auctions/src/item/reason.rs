@@ -12,7 +12,7 @@ pub enum Reason {
     /// The decompressed bytes are not NBT, or are nested too deep.
     #[error("it is not valid NBT")]
     Nbt,
-    /// The NBT is not one item with an id, or an attribute that the id depends on has another type.
+    /// The NBT is not one item with an id, or an attribute that the id depends on has an unexpected type.
     #[error("it is not one item with an id")]
     NotAnItem,
     /// The count is 0 or negative.
