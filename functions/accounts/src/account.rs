@@ -77,7 +77,7 @@ async fn change(
             },
         };
         let account = Account { name: name.clone(), subscription };
-        // A command that sets what is stored already is written, because its time decides against late events of payments.
+        // A command that repeats the stored values is also written: the time of the write makes earlier events of payments outdated.
         let is_unchanged = before.as_ref() == Some(&account) && changes.is_empty();
         if is_unchanged || tables::access::replace_account(access.table(), before.as_ref(), &account).await? {
             return Ok((before, account));

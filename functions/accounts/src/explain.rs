@@ -47,7 +47,7 @@ pub struct Explanation {
     pub reason: Option<String>,
     pub key: Option<KeyView>,
     pub account: Option<AccountView>,
-    /// `None` without API Gateway.
+    /// `None` without API Gateway, or if the key is unknown or malformed.
     pub gateway: Option<InGateway>,
 }
 

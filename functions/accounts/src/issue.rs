@@ -79,7 +79,7 @@ pub(crate) async fn issue(access: &Access, order: &Order<'_>) -> Result<Response
         let account = access.existing(order.account).await?;
         if let Some(key) = issued_key(access, order, &mut notes).await? {
             if order.replaced.is_none() && issued_by(access, order).await? != lost {
-                // Another attempt of the same request has issued it.
+                // Another attempt of the same request has issued `key`.
                 continue;
             }
             return add_to_gateway(access, order, &key, account.subscription.tier, notes).await;
@@ -183,7 +183,10 @@ async fn add_to_gateway(
 }
 
 /// Returns the issued key with the label of the order. Ignores the key that the order replaces, and keys with an expiry in the future.
-/// Removes pending keys with the label, and revokes expired ones.
+/// Removes pending keys with the label, and revokes expired keys with the label.
+///
+/// # Errors
+/// `TooManyKeys` if no key has the label and the account already has the most valid keys.
 async fn issued_key(
     access: &Access,
     order: &Order<'_>,

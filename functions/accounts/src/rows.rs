@@ -132,7 +132,7 @@ pub(crate) async fn export(access: &Access, after: Option<String>) -> Result<Res
         match row {
             Ok(row) => {
                 let row = Row::from(row);
-                // The client could not read such a row, and no import would accept it.
+                // A row that cannot be parsed again would break the client, and no import would accept it.
                 if serde_json::to_value(&row).and_then(serde_json::from_value::<Row>).is_ok() {
                     exported.rows.push(row);
                 } else {

@@ -152,7 +152,7 @@ mod tests {
     /// The largest response that a stage cache stores, in bytes.
     const STAGE_CACHE: usize = 1_048_576;
 
-    /// The size of the response with this many items in bytes. Ten of every thirteen items were sold.
+    /// The size, in bytes, of the response with this many items. Ten of every thirteen items were sold.
     fn bytes(items: u32) -> usize {
         let price = Coins::of_hundredths(987_654_321);
         let item = |number: u32| {

@@ -37,7 +37,7 @@ struct CandlePage<'a> {
 struct PageEntry {
     /// The start of the interval.
     opened_at: UnixSeconds,
-    /// The prices.
+    /// The prices, and the numbers of auctions and sales.
     #[serde(flatten)]
     fields: CandleFields,
     /// Whether the candle is complete. If not, the day has not ended or its candle is not built yet, and this candle is computed from

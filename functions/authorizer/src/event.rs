@@ -26,8 +26,8 @@ impl AuthorizerEvent {
         self.request_context.time()
     }
 
-    /// Returns the key in the header. `None` if the header is absent or repeats: the gateway caches the response under one of the values,
-    /// and the authorizer might check another one.
+    /// Returns the key in the header. `None` if the header is absent or repeats: the gateway caches the policy under one of the values,
+    /// and the authorizer might have checked another value.
     pub(crate) fn key(&self) -> Option<&str> {
         let lists = self.multi_value_headers.iter().flatten().filter(|(name, _)| is_header(name));
         let mut values: Vec<&String> = lists.flat_map(|(_, values)| values).collect();

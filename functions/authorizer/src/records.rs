@@ -10,7 +10,7 @@ use common::invocation::Invocation;
 use common::lambda::StartError;
 use tables::{Error, Table, access};
 
-/// The TTL of the rows of a key. The gateway caches the response for another minute, so a revoked key is refused after at most
+/// The TTL of the rows of a key. The gateway then caches the policy for a minute, so a revoked key is refused after at most
 /// 65 seconds, plus the response time of the table.
 const TTL: Duration = Duration::from_secs(5);
 

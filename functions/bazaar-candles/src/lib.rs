@@ -35,7 +35,7 @@ struct CandlePage<'a> {
 struct PageEntry {
     /// The start of the interval.
     opened_at: UnixSeconds,
-    /// The prices.
+    /// The prices and volumes.
     #[serde(flatten)]
     fields: CandleFields,
     /// Whether the candle is complete. If not, the interval has not ended or its candle is not built yet, and further minutes may change

@@ -12,9 +12,9 @@ use crate::processed::ProcessedItem;
 pub struct Rules {
     /// The maximum number of flips.
     pub(crate) limit: usize,
-    /// The lowest sell price, in coins.
+    /// The lowest `sellPrice`, in coins.
     pub(crate) min_price: u64,
-    /// The lowest volume of each side, in items.
+    /// The lowest `sellVolume` and the lowest `buyVolume`, in items.
     pub(crate) min_volume: u64,
 }
 

@@ -24,9 +24,9 @@ pub(crate) struct ProcessedItem<'a> {
     pub(crate) spread: f64,
     /// The spread in per cent of `sellPrice`; 0 if `sellPrice` is 0.
     pub(crate) spread_percent: f64,
-    /// The number of items sold instantly in the last seven days and, according to the provider, the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
     pub(crate) sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days and, according to the provider, the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
     pub(crate) buy_moving_week: i64,
 }
 

@@ -51,13 +51,13 @@ impl Query {
     }
 }
 
-/// The end of the error for a missing `id`.
+/// The end of the error for a missing `id` in `mode=item`.
 pub(crate) const ID_CONDITION: &str = " with mode=item";
 
-/// The end of the error for missing `ids`.
+/// The end of the error for missing `ids` in `mode=items`.
 pub(crate) const IDS_CONDITION: &str = " with mode=items";
 
-/// The end of the error for a missing `id`.
+/// The end of the error for a missing `id` in `mode=book`.
 pub(crate) const BOOK_ID_CONDITION: &str = " with mode=book";
 
 /// The id in a request: any text. If no product has the id, the response is a 404.

@@ -52,7 +52,7 @@ struct BazaarQuickStatus {
     sell_price: f64,
     /// The number of items in open buy orders.
     sell_volume: i64,
-    /// The number of items sold instantly in the last seven days and, according to the provider, the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
     sell_moving_week: i64,
     /// The number of open buy orders.
     sell_orders: i64,
@@ -60,7 +60,7 @@ struct BazaarQuickStatus {
     buy_price: f64,
     /// The number of items in open sell offers.
     buy_volume: i64,
-    /// The number of items bought instantly in the last seven days and, according to the provider, the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
     buy_moving_week: i64,
     /// The number of open sell offers.
     buy_orders: i64,

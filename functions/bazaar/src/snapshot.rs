@@ -70,13 +70,13 @@ impl Snapshot {
         })
     }
 
-    /// Returns this snapshot with its refresh completed from `kept`: the snapshot that this one replaces, and when that one was fetched.
+    /// Returns this snapshot with [`Refresh::replacing`] applied to its refresh. `kept` is the replaced snapshot and the time of its fetch.
     pub(crate) fn replacing(self, kept: Option<(&Self, UnixMilliseconds)>) -> Self {
         let kept = kept.map(|(kept, fetched_at)| (kept.refresh, fetched_at));
         Self { refresh: self.refresh.replacing(kept), ..self }
     }
 
-    /// Returns the provider's refresh.
+    /// Returns the refresh of the provider that the snapshot contains.
     pub(crate) const fn refresh(&self) -> Refresh {
         self.refresh
     }

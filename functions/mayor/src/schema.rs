@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 
-/// An election as the provider gives it. It may have more fields, or none.
+/// An election as the provider gives it, or an empty object. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 pub(crate) struct Election {

@@ -46,7 +46,8 @@ impl Offer {
     /// Returns the new state of the account that the event is about; `None` if the event changes no account.
     ///
     /// # Errors
-    /// If the kind of the event or all of its prices are unknown, its account has an invalid name, or the event cannot be parsed.
+    /// If the kind of the event is unknown, all of its prices are unknown, its account has an invalid name, its paid time is unlikely, or
+    /// the event cannot be parsed.
     pub(crate) fn account(&self, event: &Event<'_>) -> Result<Option<Account>, Unapplied> {
         let object = event.data.object.get();
         match event.kind.as_str() {

@@ -1,4 +1,4 @@
-//! `POST /webhooks/stripe`: Receives Stripe's events about subscriptions and payments, and changes the accounts.
+//! `POST /webhooks/stripe`: receives Stripe's events about subscriptions and payments, and changes the accounts.
 
 mod change;
 mod event;
@@ -103,7 +103,7 @@ impl Payments {
             Ok(None) => Ok("ignored"),
             Ok(Some(account)) => {
                 let table = self.table.during(request.invocation());
-                // A subscription that has ended stays ended, whatever else happened in that second.
+                // The end of a subscription counts as one second later, so that no other event of the same second replaces it.
                 let at = created.saturating_add((kind == event::ENDED).into());
                 let written = access::put_paid_account(table, &account, UnixSeconds::new(at)).await;
                 let outcome = if written.map_err(ApiError::internal)? { "applied" } else { "outdated" };

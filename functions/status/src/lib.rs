@@ -58,9 +58,9 @@ struct FeedStatus {
     age_seconds: Option<u64>,
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
-    /// Whether the latest record is at most two of these intervals plus 110 seconds old (230 seconds for `candles`), and `minutes_last_hour`
-    /// is at least 55 once the first record is an hour old. For `bazaar` and `auctions`, `data_changed_at` must also be less than ten minutes
-    /// old, if it is known.
+    /// Whether the feed is up to date. The latest record must be at most `2 * expected_every_seconds + 110` seconds old (`+ 230` for
+    /// `candles`). Once the first record is an hour old, `minutes_last_hour` must be at least 55. For `bazaar` and `auctions`,
+    /// `data_changed_at` must be less than ten minutes old, if it is known.
     is_healthy: bool,
     /// The time of the oldest kept record. `null` without a record.
     recorded_since: Option<UnixSeconds>,
@@ -171,8 +171,8 @@ async fn recorded_since(
     Ok([candles, candles, mayors, fire_sales, auctions])
 }
 
-/// Returns the start of the oldest slot in the first of these intervals that has a slot. `intervals` starts with the interval that is kept
-/// longest. Usually reads one row.
+/// Returns the start of the oldest slot in the first of `intervals` that has a slot. `intervals` starts with the interval whose slots are
+/// kept longest. Usually reads one row.
 async fn oldest_of<const N: usize>(
     table: Session<'_>,
     intervals: [&'static Interval; N],
