@@ -32,6 +32,7 @@ const PER_INVOCATION: f64 = 0.20e-6 + 0.35e-6;
 const PER_GB_SECOND: f64 = 0.000_013_333_4;
 /// A consistent read of at most 4 KB.
 const PER_READ: f64 = 0.125e-6;
+/// Data transfer to the internet.
 const PER_BYTE: f64 = 0.09e-9;
 /// AWS WAF.
 const PER_INSPECTED_REQUEST: f64 = 0.60e-6;

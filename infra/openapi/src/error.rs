@@ -1,6 +1,6 @@
-//! The errors of generating.
+//! The errors of the generator.
 
-/// Why something cannot be generated.
+/// Why the generated files cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the table of routes has {0}, but no function describes it")]
@@ -22,7 +22,7 @@ pub enum Error {
     /// A route that has CSV has no example of it.
     #[error("no example of {0} has CSV")]
     NoCsv(&'static str),
-    /// A request does not have the invalid parameter that it is an example of.
+    /// A request lacks the invalid parameter that it is an example of.
     #[error("the failing request {0} does not have its parameter")]
     NoFailure(&'static str),
     #[error("the list of endpoints cannot be written: {0}")]

@@ -44,7 +44,7 @@ pub(crate) fn table(events: &[Event]) -> String {
 /// Returns the events, sorted by the names of the functions.
 ///
 /// # Errors
-/// If an example cannot be parsed, or its request does not match its route.
+/// If an example cannot be parsed, or the request of an example does not match its route.
 pub(crate) fn all() -> Result<Vec<Event>, Error> {
     let mut events = Vec::new();
     for description in descriptions() {
@@ -65,7 +65,7 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
     });
     events.push(Event {
         function: "accounts".to_owned(),
-        meaning: "the command to explain a key, which was never issued".to_owned(),
+        meaning: "the command to explain a key that was never issued".to_owned(),
         content: json!({ "command": "explain_key", "key": KEY }),
     });
     events.extend(FEEDS.iter().map(|feed| Event {

@@ -21,7 +21,7 @@ pub(crate) struct Example {
     /// Path and query.
     pub(crate) request: &'static str,
     pub(crate) data: Value,
-    /// The same data as CSV, for routes that have it.
+    /// The same data as CSV, for routes that have CSV.
     pub(crate) csv: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct FailedRequest {
 /// Returns the failing requests of a description.
 ///
 /// # Errors
-/// If a request does not have its invalid parameter.
+/// If a request lacks the invalid parameter that it is an example of.
 pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedRequest>, Error> {
     let of = |&FailingRequest { name, request, ref error }: &FailingRequest| {
         let failed = |error: &ApiError| FailedRequest {

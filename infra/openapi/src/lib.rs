@@ -66,7 +66,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
     [&INDEX, &OPENAPI].into_iter().chain(VERSION_1)
 }
 
-/// Returns the example requests, path and query, in the order of the table: one for each kind of response.
+/// Returns the example requests in the order of the routes: one for each kind of response, as a path and a query.
 ///
 /// # Errors
 /// If an example cannot be parsed.
@@ -83,7 +83,7 @@ pub fn requests() -> Result<Vec<(&'static Route, &'static str)>, Error> {
 /// Returns requests, each a path and a query, whose responses are errors of the route itself.
 ///
 /// # Errors
-/// If a request does not have its invalid parameter.
+/// If a request lacks the invalid parameter that it is an example of.
 pub fn failing_requests() -> Result<Vec<(&'static str, Code)>, Error> {
     let mut requests = Vec::new();
     for description in descriptions() {

@@ -99,7 +99,7 @@ pub(crate) fn default_of(root: &Path, template: &'static str, parameter: &str) -
 /// Returns the limits in `template.yaml` for a method of a path, as they are written: requests per second, and at once.
 ///
 /// # Errors
-/// If the template has no limits for it.
+/// If the template has no limits for this method of the path.
 pub(crate) fn of_method(root: &Path, method: &str, path: &str) -> Result<[String; 2], Error> {
     let source = read(root, "template.yaml")?;
     let missing = || Error::NoLimit(format!("{method} {path}"));
@@ -122,7 +122,7 @@ pub(crate) fn of_method(root: &Path, method: &str, path: &str) -> Result<[String
 /// Returns the text of a file in the folder `root`.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub(crate) fn read(root: &Path, path: &'static str) -> Result<String, Error> {
     std::fs::read_to_string(root.join(path)).map_err(|cause| Error::Unreadable { path, cause })
 }

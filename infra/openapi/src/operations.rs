@@ -159,7 +159,7 @@ pub(crate) fn head_of(route: &Route, get: &Value) -> Value {
     })
 }
 
-/// Returns a name such as `FireSalesResponse`. For a schema without a name, generators of clients make one from the path and the status.
+/// Returns a name such as `FireSalesResponse`. For a schema without a name, generators of clients derive one from the path and status.
 fn envelope_name(route: &Route) -> String {
     format!("{}Response", capitalized(route.function))
 }
