@@ -41,9 +41,9 @@ pub struct ProductPrices<'a> {
     pub sell_volume: i64,
     /// The number of items in open sell offers.
     pub buy_volume: i64,
-    /// The number of items sold instantly in the last seven days and, according to the provider, the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
     pub sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days and, according to the provider, the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
     pub buy_moving_week: i64,
 }
 
