@@ -51,7 +51,7 @@ impl Subscriber for Events {
         Some(LEVEL)
     }
 
-    /// Never called, because no span is enabled. An id must not be 0.
+    /// Never called, because no span is enabled. An `Id` of 0 panics.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }

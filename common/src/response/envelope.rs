@@ -110,7 +110,7 @@ impl Document {
         self.envelope(cached).bytes()
     }
 
-    /// Returns the envelope with `cached: true`, escaped. The document keeps it, because a cached document is likely to be served again.
+    /// Returns the envelope with `cached: true` as a JSON string. The document keeps it, because it is likely to be served again.
     fn replay(&self) -> Result<Arc<RawValue>, serde_json::Error> {
         if let Some(replay) = self.replay.get() {
             return Ok(Arc::clone(replay));

@@ -115,7 +115,7 @@ impl<'a> Map<'a> {
     }
 }
 
-/// Converts the value of a product in a row that the SDK has read. No product has a map as its value.
+/// Converts a product's value from a row of the SDK. Maps are ignored, because no product has one.
 impl<'a> From<&'a AttributeValue> for Value<'a> {
     fn from(attribute: &'a AttributeValue) -> Self {
         match attribute {

@@ -329,7 +329,7 @@ impl Reading {
         self.begin_complete_reading();
     }
 
-    /// Begins a complete reading if it is due, the first page is read, and the limit of requests allows it.
+    /// Begins a due complete reading if the first page is read and the limit of requests allows it.
     fn begin_complete_reading(&mut self) {
         let is_due = self.doubts > 0 || self.since_complete().is_none_or(|since| since >= BETWEEN_COMPLETE);
         let is_ready = self.run.filing.is_some() && !self.run.pages.show_none() && !self.run.is_complete;

@@ -1,4 +1,4 @@
-//! `cargo speed ratios` compares the processor time of a request to each function and mode with `hello-fetch`, the smallest function that
+//! `cargo speed ratios` compares the processor time of requests with that of `hello-fetch`, the smallest function that
 //! fetches, unpacks and parses the same bodies.
 
 use std::path::Path;

@@ -95,7 +95,7 @@ fn prices(morning: Timestamp) -> Vec<String> {
         [line(name, newest - minutes(length), extremes), line(name, newest, &candles.join(","))]
     };
     let mut lines: Vec<_> = INTERVALS.into_iter().flat_map(of_interval).collect();
-    // The candles that are gathered from the minutes, and then the minutes.
+    // The candles of the minutes below, and then these minutes.
     lines.extend([
         line("5m", morning, r#""ITEM":[9.5,9.5,3.5,3.5,0.25,0.25,0.25,0.25,3,0,2,1]"#),
         line("5m", morning + minutes(55), r#""A":[1.0,1.0,1.0,1.0,0.0,0.0,0.0,0.0,1,2,1,4]"#),
