@@ -79,7 +79,7 @@ def account_page(name):
 
 
 def change_keys(account, fields):
-    """Does what the form says, and returns the new key, if there is one."""
+    """Issues, replaces or revokes a key, as the form says. Returns the new key, if there is one."""
     action, key_id, request_id = (fields.get(name, "") for name in ("action", "key_id", "request_id"))
     if action == "issue":
         return run("issue_key", account=account, label=fields.get("label", ""), request_id=request_id)["key"]

@@ -23,7 +23,7 @@ pub(crate) enum Unapplied {
     Unreadable(#[from] serde_json::Error),
 }
 
-/// What the operator sells.
+/// The prices that the operator sells, and the grace time.
 #[derive(Debug)]
 pub(crate) struct Offer {
     /// The tier of each Stripe price, by the id of the price.

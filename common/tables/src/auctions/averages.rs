@@ -55,7 +55,7 @@ pub struct Averages {
 /// The averages of an item. Prices are for one item, not for a stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Average {
-    /// The average of the closing prices of the hours. Hours in which the item was not listed do not count; `None` if it was never listed.
+    /// The average of the closing prices of the hours. Ignores hours in which the item was not listed; `None` if it was never listed.
     pub lowest: Option<Coins>,
     /// The sales; `None` if there were none.
     pub sold: Option<AverageSales>,
