@@ -31,8 +31,7 @@ const STALE_TTLS: u32 = 10;
 const LONGEST_STALE: Duration = Duration::from_hours(1);
 
 /// Returns how long a value with this TTL may be served after it has expired.
-#[must_use]
-pub fn longest_stale(ttl: Duration) -> Duration {
+fn longest_stale(ttl: Duration) -> Duration {
     (ttl * STALE_TTLS).min(LONGEST_STALE)
 }
 

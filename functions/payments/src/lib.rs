@@ -106,11 +106,12 @@ impl Payments {
                 // The end of a subscription counts as one second later, so that no other event of the same second replaces it.
                 let at = created.saturating_add((kind == event::ENDED).into());
                 let written = access::put_paid_account(table, &account, UnixSeconds::new(at)).await;
-                let outcome = if written.map_err(ApiError::internal)? { "applied" } else { "outdated" };
+                let is_applied = written.map_err(ApiError::internal)?;
+                let outcome = if is_applied { "applied" } else { "outdated" };
                 let Subscription { tier, status, paid_until } = account.subscription;
                 let state = format!("{tier}, {status}, paid until {paid_until}");
                 tracing::info!(event = id, kind, account = account.name.as_str(), state, outcome, "payment");
-                if outcome == "applied" {
+                if is_applied {
                     self.move_keys(account.name, id).await?;
                 }
                 Ok(outcome)
