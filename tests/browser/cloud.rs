@@ -97,7 +97,7 @@ async fn record_minutes(cloud: &Cloud) {
 /// Stores candles whose prices move in waves, with a gap. The table must be empty.
 ///
 /// The recorder's code stores the newest two candles of each interval, with the markers that requests for all products need: the market
-/// page requests the candles of yesterday, or until 02:00 UTC those of the day before. Older candles are copies of a row that this code
+/// page requests the candles of yesterday, or until 02:00 UTC the candles of the day before. Older candles are copies of a row that this code
 /// has stored. Copying takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();

@@ -44,7 +44,7 @@ struct Listing {
     end: i64,
     /// The number of the last reading that has shown this auction.
     reading: u32,
-    /// The number of complete readings after `reading`, none of which has shown this auction.
+    /// The number of complete readings after `reading`, all without this auction.
     absences: u8,
 }
 

@@ -1,4 +1,4 @@
-//! A browser window that shows pages of the service. [`seen`] records the activity of the pages, and finds what a page must never do.
+//! A browser window that shows pages of the service. [`seen`] records the activity of the pages, and finds forbidden activity.
 
 mod accessibility;
 mod chromium;

@@ -1,5 +1,5 @@
 //! By DynamoDB's rules, recording and reading stay within bounds of read and write units with as many products as on 2026-04-28, all with a
-//! price. Recording and reading cost what the operators' page says.
+//! price. Recording and reading cost as much as the operators' page says.
 
 mod cost;
 mod queries;

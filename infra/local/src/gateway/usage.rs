@@ -1,5 +1,5 @@
 //! Usage plans limit the rate and the quota of each key. Each key has a separate bucket, which holds the plan's burst, starts full,
-//! and is refilled at the plan's rate, by the cloud's clock. A method with its own throttle has a bucket of its own
+//! and is refilled at the plan's rate, by the cloud's clock. A method with a separate throttle has a separate bucket
 //! for each key. A quota counts the admitted requests of a calendar month in UTC.
 
 use std::collections::{BTreeMap, HashMap};
