@@ -80,7 +80,9 @@ async fn an_event_is_filed_under_its_own_minute_and_a_late_one_under_the_minute_
         assert_eq!(response.json()["recorded"]["products"], 1, "{}", response.text);
         // A new instance, because the chart is cached for five minutes.
         cloud.kill("bazaar-history").await.unwrap();
-        assert_eq!(times(&points(&cloud, "A", "1h", after).await), [tick], "{distance}");
+        // An event that comes a few seconds early can be of the next minute.
+        let requested_at = after.max(event);
+        assert_eq!(times(&points(&cloud, "A", "1h", requested_at).await), [tick], "{distance}");
     }
     house::serve(&cloud, clock() * 1_000, &[house::listing(1, "A", 1, clock() * 1_000)], &json!([]));
     for recorder in RECORDERS {
