@@ -7,10 +7,10 @@ use std::time::Duration;
 use common::auth::{Account, AccountName, KeyRecord};
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::TryStreamExt;
+use gateway::{Gateway, GatewayKey};
 use tables::{Session, Table};
 
 use crate::error::Error;
-use crate::gateway::{Gateway, GatewayKey};
 
 /// The maximum number of attempts when another process makes a conflicting change.
 pub(crate) const ATTEMPTS: u32 = 5;

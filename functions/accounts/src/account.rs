@@ -2,10 +2,10 @@
 
 use common::auth::{Account, AccountName, KeyRecord, KeyState, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
+use gateway::Gateway;
 
 use crate::access::{ATTEMPTS, Access, now};
 use crate::error::Error;
-use crate::gateway::Gateway;
 use crate::response::Response;
 use crate::view::{AccountView, AccountWithKeys, KeyView, Keys, Note};
 

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use aws::AwsError;
 use common::auth::{AccountName, KeyId, Label};
 use serde::{Deserialize, Serialize};
 
-use crate::aws::AwsError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

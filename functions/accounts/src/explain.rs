@@ -1,11 +1,11 @@
 //! `explain_key`: the authorizer's decision with its reason, which clients do not see. The response never contains the key.
 
 use common::auth::{ApiKey, Decision, KeyRecord, MalformedKey, Refusal, Tier, decide};
+use gateway::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Access, now};
 use crate::error::Error;
-use crate::gateway::Plan;
 use crate::response::Response;
 use crate::view::{AccountView, KeyView, reason};
 

@@ -6,12 +6,10 @@
 
 mod access;
 mod account;
-pub mod aws;
 pub mod client;
 pub mod command;
 pub mod error;
 mod explain;
-mod gateway;
 mod issue;
 pub mod response;
 mod revoke;
@@ -26,6 +24,7 @@ use common::lambda::{
     Context, Diagnostic, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, guard, milliseconds,
     serve, set_up,
 };
+use gateway::Gateway;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tables::Table;
@@ -36,7 +35,6 @@ use self::account::Changes;
 use self::command::Command;
 use self::error::{Code, CommandFailure, Error};
 pub use self::explain::{Explanation, InGateway};
-use self::gateway::Gateway;
 use self::issue::Order;
 use self::response::{Reply, Response};
 pub use self::rows::{AccountRow, ExportedRows, GatewayTally, Imported, KeyRow, Row};

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use accounts::aws::AwsError;
 use accounts::client::InvokeError;
+use aws::AwsError;
 use common::auth::{AccountName, KeyId, MalformedKey};
 use common::config::ConfigError;
 use common::upstream::http::ClientError;

@@ -1,7 +1,8 @@
 //! The options of `account` and `key`.
 
 use accounts::Access;
-use accounts::client::{Client, Signer};
+use accounts::client::Client;
+use aws::Identity;
 use clap::Args;
 use common::config::Config;
 use tables::Table;
@@ -52,10 +53,10 @@ impl AccessOptions {
                 let sdk = Box::pin(tables::from_profile()).await?;
                 let stack = Stack::find(&sdk, name).await?;
                 let region = sdk.region().map(ToString::to_string).unwrap_or_default();
-                let signer = sdk.credentials_provider().map(|credentials| Signer { credentials, region });
+                let identity = sdk.credentials_provider().map(|credentials| Identity { credentials, region });
                 let endpoint = endpoint.or_else(|| sdk.endpoint_url().map(str::to_owned));
                 let name = stack.output("AccountsFunction")?;
-                Target::Function(Client::new(name, endpoint.as_deref(), signer)?)
+                Target::Function(Client::new(name, endpoint.as_deref(), identity)?)
             }
             (None, None, Some(endpoint)) => Target::Function(Client::new(LOGICAL_ID, Some(&endpoint), None)?),
             (None, table, _) => {

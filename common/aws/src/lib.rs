@@ -1,0 +1,13 @@
+//! Signed requests to services of AWS. The SDK's client of a service compiles for up to a minute, and the service needs few requests: seven
+//! to API Gateway, one to Lambda, and one to CloudFormation. For `DynamoDB`, see the crate `tables`.
+
+mod client;
+mod error;
+mod response;
+mod sign;
+
+pub use aws_credential_types::provider::SharedCredentialsProvider;
+
+pub use self::client::{Client, Identity, JSON, Request, Service};
+pub use self::error::AwsError;
+pub use self::response::Response;
