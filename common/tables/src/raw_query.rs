@@ -108,7 +108,7 @@ pub(crate) mod tests {
     const PARTITION: &str = "rows";
     const ID: &str = "A \"product\"";
 
-    /// A table in the embedded DynamoDB, behind its HTTP server.
+    /// A table in the embedded DynamoDB.
     pub(crate) fn table() -> Table {
         let key = |name: &str, kind: &str| json!({"AttributeName": name, "KeyType": kind});
         let text = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
@@ -118,21 +118,7 @@ pub(crate) mod tests {
         });
         let database = Database::memory().unwrap();
         database.create_table(serde_json::from_value(definition).unwrap()).unwrap();
-        Table::of_sdk(&sdk(&serve(database)), "History")
-    }
-
-    fn serve(database: Database) -> String {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                dynoxide::server::serve_on(listener, database).await;
-            });
-        });
-        endpoint
+        Table::of_sdk(&dynamodb::sdk(database, "us-east-1"), "History")
     }
 
     fn sdk(endpoint: &str) -> SdkConfig {

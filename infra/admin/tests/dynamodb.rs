@@ -28,7 +28,8 @@ impl DynamoDb {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                dynoxide::server::serve_on(listener, served).await;
+                let _server = local::DynamoDb::serve(listener, served).unwrap();
+                std::future::pending::<()>().await;
             });
         });
         Self { database, endpoint }

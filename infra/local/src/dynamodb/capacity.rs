@@ -1,6 +1,5 @@
 //! The capacity that requests consume, as `DynamoDB` bills it. Only requests with `ReturnConsumedCapacity` report it.
 
-use dynoxide::types::ConsumedCapacity;
 use serde::Deserialize;
 
 const WRITES: [&str; 5] = ["BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"];
@@ -51,9 +50,4 @@ pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
     let is_write = WRITES.contains(&operation);
     let (read_units, write_units) = if is_write { (0.0, units) } else { (units, 0.0) };
     Consumed { read_units, write_units }
-}
-
-/// The consumed capacity of writes, from a response that is not serialized yet.
-pub(super) fn of_writes(consumed: &[ConsumedCapacity]) -> Consumed {
-    Consumed { read_units: 0.0, write_units: consumed.iter().map(|one| one.capacity_units).sum() }
 }

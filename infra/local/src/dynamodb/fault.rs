@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Response, StatusCode};
 use serde_json::Value;
 
-use super::response::{self, Refusal};
+use super::response::Refusal;
 
 /// A fault that delays requests, or responds without carrying them out. It applies to all matching requests, until [`Fault::times`] is
 /// reached or the fault is cleared.
@@ -156,7 +156,7 @@ impl Split {
         match serde_json::from_slice(&body) {
             Ok(Value::Object(mut fields)) if parts.status == StatusCode::OK => {
                 fields.insert(self.unprocessed_field.to_owned(), self.rest);
-                response::json(StatusCode::OK, Bytes::from(Value::Object(fields).to_string()))
+                dynamodb::json(StatusCode::OK, Value::Object(fields).to_string()).map(Full::new)
             }
             _ => Response::from_parts(parts, Full::new(body)),
         }

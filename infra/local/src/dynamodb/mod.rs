@@ -1,11 +1,8 @@
-//! `DynamoDB` in this process. `dynoxide` implements it; this layer adds faults on demand, counts requests, and sums up
+//! `DynamoDB` in this process. The crate `dynamodb` implements it; this layer adds faults on demand, counts requests, and sums up
 //! consumed capacity.
 
-mod batch;
 mod capacity;
-mod engine;
 mod fault;
-mod in_process;
 mod response;
 
 use std::collections::BTreeMap;
@@ -16,12 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use dynamodb::operation;
 use dynoxide::Database;
-use dynoxide::auth_material::{self, AuthMaterial};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode, http::request};
+use hyper::{Request, Response, StatusCode, http::request};
 use serde_json::{Value, json};
 use simulator::Clock;
 use tables::SdkConfig;
@@ -29,11 +25,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 pub use self::capacity::Consumed;
-use self::engine::Engine;
 pub use self::fault::Fault;
 use self::fault::Faults;
-use self::response::JSON;
 pub use self::response::Refusal;
+use crate::arn::REGION;
 use crate::error::Error;
 use crate::server::{self, Body, CloseConnection, Server};
 use crate::template::Table;
@@ -54,12 +49,11 @@ pub struct DynamoDb {
     shared: Arc<Shared>,
     expiry: Option<JoinHandle<()>>,
     /// Keeps other clouds from using the folder of `--data`. Closing it releases the lock.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 struct Shared {
     database: Database,
-    engine: Arc<Engine>,
     faults: Faults,
     requests: Counts,
     /// The requests that were carried out without a fault.
@@ -90,10 +84,19 @@ impl DynamoDb {
         for table in tables {
             create(&database, table, data)?;
         }
-        let engine = Engine::start(database.clone()).map_err(failed)?;
+        let expiry = expires.then(|| tokio::spawn(expire_regularly(database.clone())));
+        let mut dynamodb = Self::serve(listener, database)?;
+        (dynamodb.expiry, dynamodb.lock) = (expiry, lock);
+        Ok(dynamodb)
+    }
+
+    /// Serves the database. Its tables are unchanged, and expired items stay.
+    ///
+    /// # Errors
+    /// When the address of the listener is unknown.
+    pub fn serve(listener: TcpListener, database: Database) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             database,
-            engine: Arc::new(engine),
             faults: Faults::default(),
             requests: Mutex::default(),
             carried_out: Mutex::default(),
@@ -103,8 +106,7 @@ impl DynamoDb {
         // Without half_close: a fault could keep the request of a disconnected client hanging.
         let server = Server::start(listener, false, move |request, _| respond(Arc::clone(&state), request))
             .map_err(failed)?;
-        let expiry = expires.then(|| tokio::spawn(expire_regularly(shared.database.clone())));
-        Ok(Self { server, shared, expiry, _lock: lock })
+        Ok(Self { server, shared, expiry: None, lock: None })
     }
 
     /// The base URL, without a trailing slash.
@@ -122,7 +124,7 @@ impl DynamoDb {
     /// The SDK's configuration for requests from this process. Faults do not apply to them, and nothing is counted.
     #[must_use]
     pub fn sdk(&self) -> SdkConfig {
-        in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
+        dynamodb::sdk(self.shared.database.clone(), REGION)
     }
 
     /// Applies `fault` to matching requests from now on. If several faults match, the fault that was set first applies.
@@ -308,12 +310,6 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
     split.complete(response).await
 }
 
-/// The operation of a request, or an empty text.
-fn operation(headers: &HeaderMap) -> &str {
-    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    target.rsplit_once('.').map_or("", |(_, operation)| operation)
-}
-
 fn number(counts: &Counts, operation: &str) -> u64 {
     counts.lock().unwrap_or_else(PoisonError::into_inner).get(operation).copied().unwrap_or_default()
 }
@@ -329,43 +325,12 @@ impl Shared {
         total.write_units += consumed.write_units;
     }
 
-    async fn carry_out(&self, operation: &str, parts: &request::Parts, body: Bytes) -> Response<Full<Bytes>> {
-        if operation == batch::WRITE
-            && is_plain(parts)
-            && let Some(response) = self.write_batch(body.clone()).await
-        {
-            return response;
-        }
+    async fn carry_out(&self, operation: &str, head: &request::Parts, body: Bytes) -> Response<Full<Bytes>> {
         let is_requested = capacity::is_requested(&body);
-        let Ok((head, body)) = self.engine.send(parts, body).await else {
-            return Refusal::InternalServerError.response();
-        };
+        let response = dynamodb::respond(&self.database, head, body).await;
         if is_requested {
-            self.consume(capacity::of_response(operation, &body));
+            self.consume(capacity::of_response(operation, response.body()));
         }
-        Response::from_parts(head, Full::new(body))
+        response.map(Full::new)
     }
-
-    /// Writes a batch without the engine's server. Returns `None` if the server must respond.
-    async fn write_batch(&self, body: Bytes) -> Option<Response<Full<Bytes>>> {
-        let written = batch::write(&self.database, body).await?;
-        self.consume(capacity::of_writes(written.consumed_capacity.as_deref().unwrap_or_default()));
-        let body = serde_json::to_vec(&written).ok()?;
-        Some(response::json(StatusCode::OK, Bytes::from(body)))
-    }
-}
-
-/// Whether a request has the form that SDKs send. All other requests are left to the engine's server.
-fn is_plain(parts: &request::Parts) -> bool {
-    let text = |name| parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let material = AuthMaterial {
-        authorization: text(AUTHORIZATION.as_str()),
-        query: parts.uri.query().unwrap_or_default(),
-        has_date_header: parts.headers.contains_key("x-amz-date") || parts.headers.contains_key(DATE),
-    };
-    parts.method == Method::POST
-        && parts.uri.path() == "/"
-        && text(CONTENT_TYPE.as_str()) == Some(JSON)
-        && !parts.headers.contains_key("origin")
-        && auth_material::validate(material).is_none()
 }

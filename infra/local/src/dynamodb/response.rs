@@ -1,24 +1,10 @@
-//! Responses in `DynamoDB`'s format, and its error responses, which a [`Fault`](super::Fault) can request.
+//! The error responses of `DynamoDB` that a [`Fault`](super::Fault) can request.
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::HeaderValue;
 use hyper::{Response, StatusCode};
 use serde_json::json;
-use uuid::Uuid;
-
-pub(super) const JSON: &str = "application/x-amz-json-1.0";
-
-pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-    if let Ok(request_id) = HeaderValue::try_from(Uuid::new_v4().simple().to_string()) {
-        headers.insert("x-amzn-requestid", request_id);
-    }
-    response
-}
 
 /// An error response of `DynamoDB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +33,8 @@ impl Refusal {
             }
         };
         let body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{name}"), "message": message});
-        let mut response = json(status, Bytes::from(body.to_string()));
+        let mut response = dynamodb::json(status, body.to_string());
         response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(name));
-        response
+        response.map(Full::new)
     }
 }
