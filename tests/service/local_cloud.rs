@@ -17,7 +17,7 @@ use crate::support::{cargo, event, examples, get, invoke, send, send_with, start
 const PATIENCE: Duration = Duration::from_mins(30);
 
 fn cargo_local(options: &[&str]) -> Command {
-    let mut command = cargo("local", &[&["--profile", "test"], options].concat());
+    let mut command = cargo("local", options);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     // As at a terminal, the command has its own process group, to which the test sends Ctrl-C.
     command.process_group(0);

@@ -6,11 +6,11 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
-cargo build --locked --profile test --package local
+cargo build --locked --package local
 output="$(mktemp)"
 log="$(mktemp)"
 # The default limits would throttle the checks.
-target/debug/local --profile test --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 \
+target/debug/local --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 \
     --parameter Payments=stripe --parameter PriceTiers=price_starter=starter,price_pro=pro --port 0 --lambda-port 0 \
     --dynamodb-port 0 >"$output" 2>"$log" &
 cloud=$!

@@ -130,7 +130,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options for tests. Functions are built with the profile `test`. Ports are free, so that clouds can run concurrently.
+    /// The options for tests. Ports are free, so that clouds can run concurrently.
     /// Schedules, history, public files and throttling are off. If a test turns schedules on, they do not run at the start.
     #[must_use]
     pub fn for_tests() -> Self {
@@ -143,7 +143,6 @@ impl Options {
             schedules_at_start: false,
             history: 0,
             throttling: false,
-            binaries: Binaries::Build { profile: "test".to_owned() },
             ..Self::default()
         }
     }

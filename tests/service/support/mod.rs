@@ -80,10 +80,10 @@ pub(crate) fn in_repository(path: &str) -> PathBuf {
     Options::default().template.with_file_name(path)
 }
 
-/// The command of the alias `cargo NAME` with these arguments, in the tests' profile.
+/// The command of the alias `cargo NAME` with these arguments.
 pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::from(local::cargo(&in_repository("")));
-    command.args(["run", "--profile", "test", "--package", name, "--"]).args(arguments);
+    command.args(["run", "--package", name, "--"]).args(arguments);
     command
 }
 

@@ -165,7 +165,7 @@ fi
 if is_selected containers; then
     [ -f .aws-sam/build/template.yaml ] || fail "the functions are not built: run $here/check_with_sam.sh build first"
     step "building the simulator, the upstream"
-    cargo build --locked --profile test --package simulator
+    cargo build --locked --package simulator
     step "sam local invoke, sam local start-api"
     if have_own_engine; then
         ending=KILL
