@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that each binary of `sam build` runs on Amazon Linux 2023 and is within its size limit."""
+"""Checks that released binaries run on Amazon Linux 2023 and are within their size limits.
 
+    binaries.py .aws-sam/build       all functions of `sam build`
+    binaries.py target/lambda NAME…  these functions of `cargo lambda build`
+"""
+
+import pathlib
 import re
 import sys
 
 from functions import functions
+from processes import REPOSITORY
 
 # The glibc version of Amazon Linux 2023, the base of `provided.al2023`.
 NEWEST_GLIBC = (2, 34)
@@ -32,15 +38,17 @@ def largest_size(function):
     return LARGEST_WITH_TABLE if function.has_table else LARGEST
 
 
-def main():
+def main(folder, *names):
     failed = 0
-    for function in sorted(functions(), key=lambda function: function.binary):
+    found = sorted(functions(REPOSITORY / "template.yaml"), key=lambda function: function.binary)
+    for function in (function for function in found if not names or function.binary in names):
         name = function.binary
-        if not function.program.is_file():
-            print(f"{name}: `sam build` did not create {function.program}")
+        path = pathlib.Path(folder, name if names else function.logical_id, "bootstrap")
+        if not path.is_file():
+            print(f"{name}: there is no {path}")
             failed += 1
             continue
-        program = function.program.read_bytes()
+        program = path.read_bytes()
         glibc, largest = needed_glibc(program), largest_size(function)
         problems = []
         if glibc > NEWEST_GLIBC:
@@ -54,4 +62,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -5,8 +5,8 @@
 #   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
 #     install      only the installation, for other checks that need SAM
 #     template     sam validate, cfn-lint, the SAM translator, and assertions on its output
-#     programs     the programs of all functions, in parallel and with the options of sam build, which then finds them up to date
-#     build        programs and sam build, then the sizes of the binaries and their version of glibc
+#     samples      three functions, built with the options of sam build: sizes of the binaries and their version of glibc
+#     build        sam build of all functions, then the same checks
 #     containers   three functions under sam local invoke, and three requests to sam local start-api
 #
 # It needs Linux, Rust, a C compiler and Python 3.10 or newer, and installs SAM and cargo-lambda from PyPI into target/sam.
@@ -25,8 +25,8 @@ parts=("$@")
 [ $# -gt 0 ] || parts=(template build containers)
 for part in "${parts[@]}"; do
     case $part in
-        install | template | programs | build | containers) ;;
-        *) fail "'$part' is not one of install, template, programs, build, containers" ;;
+        install | template | samples | build | containers) ;;
+        *) fail "'$part' is not one of install, template, samples, build, containers" ;;
     esac
 done
 is_selected() { [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -146,20 +146,27 @@ if is_selected template; then
     python $here/template/assertions.py template.yaml
 fi
 
-if is_selected programs || is_selected build; then
-    step "programs"
-    export CARGO_LAMBDA_COMPILER=cargo
-    # Builds all programs in parallel. SAM would build one function after the other, each on one core.
-    while read -ra binaries; do
-        cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
-    done < <(python $here/functions.py)
+export CARGO_LAMBDA_COMPILER=cargo
+
+if is_selected samples; then
+    # The smallest function, the largest one without files, and a recorder. The latter has a build of its own: functions.py says why.
+    step "three released functions"
+    cargo lambda build --locked --release --bin=collections --bin=accounts
+    cargo lambda build --locked --release --bin=record-candles
+    python $here/binaries.py "$target/lambda" collections accounts record-candles
 fi
 
 if is_selected build; then
+    step "programs"
+    # Builds all programs in parallel, with the options of sam build, which then finds them up to date. SAM would build one function after
+    # the other, each on one core.
+    while read -ra binaries; do
+        cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
+    done < <(python $here/functions.py)
     step "sam build"
     sam build --config-env "$architecture"
     step "sizes and glibc of the binaries"
-    python $here/binaries.py
+    python $here/binaries.py .aws-sam/build
 fi
 
 if is_selected containers; then

@@ -17,6 +17,7 @@ BUILT = REPOSITORY / ".aws-sam" / "build" / "template.yaml"
 class Function:
     """A function of the template. `program` exists after `sam build`."""
 
+    logical_id: str
     binary: str
     program: pathlib.Path
     # Whether the function uses DynamoDB, and therefore links the AWS SDK.
@@ -31,6 +32,7 @@ def functions(template=BUILT):
     for function in SamFunctionProvider(stacks).get_all():
         variables = (function.environment or {}).get("Variables", {})
         yield Function(
+            logical_id=function.name,
             binary=function.metadata["BuildProperties"]["Binary"],
             program=pathlib.Path(template).parent / function.name / "bootstrap",
             has_table=any(name.endswith("_TABLE") for name in variables),
