@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 /// A row: its attributes by name.
-pub(crate) type Attributes = HashMap<String, AttributeValue>;
+pub type Attributes = HashMap<String, AttributeValue>;
 
 pub(crate) const PARTITION_KEY: &str = "pk";
 pub(crate) const SORT_KEY: &str = "sk";

@@ -28,6 +28,7 @@ pub use self::candle_pages::{CandlePages, CandlePagesHandler};
 pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
 pub use self::error::{Error, ResponseError, cause};
 pub use self::history_list::{HistoryList, HistoryListHandler};
+pub use self::item::Attributes;
 pub use self::recorder::{Filing, Recorder, RowsRead, Ticks, fetching_deadline, repeat, run_recorder};
 pub use self::session::Session;
 pub use self::table::Table;

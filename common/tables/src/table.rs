@@ -59,7 +59,9 @@ impl Table {
         &self.client
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The name in `DynamoDB`.
+    #[must_use]
+    pub fn name(&self) -> &str {
         &self.name
     }
 }

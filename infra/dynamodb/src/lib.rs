@@ -1,6 +1,7 @@
 //! The embedded `DynamoDB`: requests as SDKs send them over HTTP, carried out by `dynoxide`. Its own HTTP server is not linked, because that
 //! server reads every request four times and is slow to compile.
 
+mod import;
 mod operations;
 mod sdk;
 
@@ -11,6 +12,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue};
 use http::{Method, Response, StatusCode, request};
 use uuid::Uuid;
 
+pub use self::import::import;
 pub use self::sdk::sdk;
 
 const JSON: &str = "application/x-amz-json-1.0";

@@ -282,6 +282,7 @@ fn start_backfill(
             seed: *seed,
             now_ms: options.clock.now_ms(),
             table: Table::of_sdk(&dynamodb.sdk(), &table.name),
+            database: dynamodb.database().clone(),
             logs: logs.clone(),
             newest_minutes,
             minutes_recorded,

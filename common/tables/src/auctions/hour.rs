@@ -25,7 +25,7 @@ use super::minute::read::{RecordedMinute, covered, sales};
 use super::packed::{CONTENT, Ids, content, pack};
 use super::sold::{self, HourSold, MINUTES};
 use crate::error::Error;
-use crate::item::{self, Corrupt, TIME_TO_LIVE, binary, integer, number, readable};
+use crate::item::{self, Attributes, Corrupt, TIME_TO_LIVE, binary, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
 use crate::session::Session;
 
@@ -217,9 +217,26 @@ impl HourTexts {
     ///
     /// # Errors
     /// If a row was not written before the deadline. Repeating the call completes it.
-    pub async fn write(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
+    pub async fn write(mut self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
+        self.take_sold().write(table, hour.start).await?;
+        self.write_totals(table, hour).await
+    }
+
+    /// Returns the rows of the items' sales in an hour without such rows. They must be stored before [`HourTexts::write_totals`].
+    pub fn take_sold_rows(&mut self, hour: Slot) -> Vec<Attributes> {
+        self.take_sold().rows(hour.start)
+    }
+
+    fn take_sold(&mut self) -> HourSold {
+        HourSold { minutes: self.time.recorded, items: std::mem::take(&mut self.sold) }
+    }
+
+    /// Writes the texts of an hour whose sales are stored.
+    ///
+    /// # Errors
+    /// As [`HourTexts::write`].
+    pub async fn write_totals(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
         let HourTime { recorded, covered } = self.time;
-        HourSold { minutes: recorded, items: self.sold }.write(table, hour.start).await?;
         put(table, SALES, hour, recorded, &self.sales, [(COVERED, number(covered.as_millis()))]).await?;
         let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
         for (id, close) in self.closes {

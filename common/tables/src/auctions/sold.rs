@@ -132,19 +132,27 @@ impl HourSold {
         self.put(table, hour, "NOT (#minutes >= :minutes)").await
     }
 
-    async fn put(&self, table: Session<'_>, hour: UnixSeconds, condition: &str) -> Result<usize, Error> {
+    /// Returns the rows of the texts.
+    pub(super) fn rows(&self, hour: UnixSeconds) -> Vec<Attributes> {
         let values = self.items.iter().map(|(id, text)| (id, string(text)));
+        let mut rows = by_shard(SOLD.at(hour), values);
+        for row in &mut rows {
+            row.insert(MINUTES.to_owned(), number(self.minutes));
+        }
+        rows
+    }
+
+    async fn put(&self, table: Session<'_>, hour: UnixSeconds, condition: &str) -> Result<usize, Error> {
         let put_row = async |row: Attributes| {
             let request = table
                 .put_item()
                 .set_item(Some(row))
-                .item(MINUTES, number(self.minutes))
                 .condition_expression(condition)
                 .expression_attribute_names("#minutes", MINUTES)
                 .expression_attribute_values(":minutes", number(self.minutes));
             table.write("PutItem", request.send()).await
         };
-        let writes: Vec<_> = by_shard(SOLD.at(hour), values).into_iter().map(put_row).collect();
+        let writes: Vec<_> = self.rows(hour).into_iter().map(put_row).collect();
         let add = async |changed, written: Option<_>| Ok(changed + usize::from(written.is_some()));
         stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_fold(0, add).await
     }

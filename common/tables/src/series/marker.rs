@@ -125,8 +125,15 @@ pub async fn is_free(
 
 /// Writes the marker of the slot with this number of rows.
 pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<(), Error> {
-    let marker = table.put_item().set_item(Some(slot.marker())).item(ROWS, number(rows));
+    let marker = table.put_item().set_item(Some(of_slot(slot, rows)));
     table.write("PutItem", marker.send()).await.map(drop)
+}
+
+/// Returns the marker of the slot with this number of rows.
+pub(super) fn of_slot(slot: Slot, rows: usize) -> Attributes {
+    let mut marker = slot.marker();
+    marker.insert(ROWS.to_owned(), number(rows));
+    marker
 }
 
 /// Returns the marker of a minute without its count.

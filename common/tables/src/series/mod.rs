@@ -35,4 +35,4 @@ pub use self::keys::{Interval, Slot};
 pub use self::marker::{is_due, is_free, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page};
 pub use self::progress::{begin_at, build_again, note_late};
-pub use self::rows::{Recorded, SlotCandles, Written, candles, recorded_candles, slot_candles, store};
+pub use self::rows::{Recorded, SlotCandles, Written, candles, recorded_candles, rows, slot_candles, store};

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::candle::{Candles, SeriesCandle};
 use super::keys::{Interval, Slot, slot_key, slot_of};
-use super::marker::{count, mark, markers, rows_of_slot};
+use super::marker::{count, mark, markers, of_slot, rows_of_slot};
 use super::progress::Progress;
 use crate::error::Error;
 use crate::item::{self, Attributes, Corrupt, PRODUCTS, SORT_KEY, each_readable, readable, text};
@@ -240,6 +240,14 @@ pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Re
     }
     let rows = readable(&rows, &partition, |row| candles_of::<C>(interval, row, &partition).map(Some));
     Ok(SlotCandles::Built(rows.into_iter().flatten().collect()))
+}
+
+/// Returns the rows of a slot with these candles, and its marker as the last one.
+#[must_use]
+pub fn rows<C: SeriesCandle>(slot: Slot, candles: &Candles<C>) -> Vec<Attributes> {
+    let mut rows = by_shard(slot, candles.iter().map(|(id, candle)| (id, candle.attribute(slot))));
+    rows.push(of_slot(slot, rows.len()));
+    rows
 }
 
 /// Stores candles that another program computed, and returns the number of changed rows. A stored candle with more samples is kept. The

@@ -14,9 +14,9 @@ use tables::Error;
 use tables::auctions::{
     Candle, Candles, Coins, HourTexts, HourTime, Listed, SERIES, Sale, Sold, build_averages,
 };
-use tables::series::{Interval, Slot, store};
+use tables::series::{Interval, Slot, rows};
 
-use super::past::{DAY, Game, Past};
+use super::past::{DAY, Game, Past, Unstored};
 
 const HOUR: Duration = Duration::from_hours(1);
 /// The minimum number of days of hourly candles and of texts: the longest window of averages.
@@ -147,15 +147,15 @@ impl Game for Auctions {
     }
 
     /// Stores the candles of a slot. If the slot is an hour in the longest window of averages, stores the texts of the hour first.
-    async fn store(past: &Past<Self>, slot: Slot, candles: &Candles) -> Result<(), Error> {
+    async fn store(past: &Past<Self>, slot: Slot, candles: &Candles) -> Result<(), Unstored> {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
             let sales: Vec<_> = past.game.sales(hour_of(slot.start)).collect();
             let time = HourTime { recorded: 60, covered: HOUR };
-            HourTexts::of(candles, &sales.iter().collect::<Vec<_>>(), time)
-                .write(past.session(), slot)
-                .await?;
+            let mut texts = HourTexts::of(candles, &sales.iter().collect::<Vec<_>>(), time);
+            past.import(texts.take_sold_rows(slot)).await?;
+            texts.write_totals(past.session(), slot).await?;
         }
-        store(past.session(), slot, candles).await.map(drop)
+        Ok(past.import(rows(slot, candles)).await?)
     }
 
     /// Builds the averages after the oldest day of the longest window, because all hours of the window are stored then.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::time::{UnixMilliseconds, UnixSeconds};
+use dynoxide::Database;
 use tables::Table;
 use tables::bazaar::SERIES;
 use tokio::sync::{mpsc, watch};
@@ -30,6 +31,7 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) now_ms: i64,
     pub(crate) table: Table,
+    pub(crate) database: Database,
     pub(crate) logs: Logs,
     /// Becomes true when the minutes for the first candle are stored.
     pub(crate) newest_minutes: watch::Sender<bool>,
@@ -38,12 +40,13 @@ pub(crate) struct Plan {
 }
 
 pub(crate) async fn run(plan: Plan) {
-    let Plan { days, seed, now_ms, table, logs, newest_minutes, mut minutes_recorded } = plan;
+    let Plan { days, seed, now_ms, table, database, logs, newest_minutes, mut minutes_recorded } = plan;
     let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
     let progress = Arc::new(Progress::new(logs));
     let bazaar = Past {
         game: Arc::new(Bazaar { seed }),
         table: table.clone(),
+        database: database.clone(),
         progress: Arc::clone(&progress),
         days,
         until: Bazaar::until(now),
@@ -52,6 +55,7 @@ pub(crate) async fn run(plan: Plan) {
     let auctions = Past {
         game: Arc::new(Auctions::new(seed, now)),
         table: table.clone(),
+        database,
         progress: Arc::clone(&progress),
         days,
         until: Auctions::until(now),

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::time::UnixSeconds;
-use tables::series::{Candles, Interval, SeriesCandle, Slot, begin_at, recorded, store};
-use tables::{Error, Session, Table};
+use dynoxide::{Database, DynoxideError};
+use tables::series::{Candles, Interval, SeriesCandle, Slot, begin_at, recorded, rows};
+use tables::{Attributes, Error, Session, Table};
 use tokio::task::spawn_blocking;
 
 use super::progress::Progress;
@@ -38,8 +39,8 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
         past: &Past<Self>,
         slot: Slot,
         candles: &Candles<Self::Candle>,
-    ) -> impl Future<Output = Result<(), Error>> + Send {
-        async move { store(past.session(), slot, candles).await.map(drop) }
+    ) -> impl Future<Output = Result<(), Unstored>> + Send {
+        async move { Ok(past.import(rows(slot, candles)).await?) }
     }
 
     /// Runs after the candles of a day are stored. `is_new`: the table had no candles of the past before.
@@ -50,12 +51,17 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
 pub(super) struct Past<G> {
     pub(super) game: Arc<G>,
     pub(super) table: Table,
+    /// The same table, for rows that nobody else writes.
+    pub(super) database: Database,
     pub(super) progress: Arc<Progress>,
     pub(super) days: u16,
     /// The end of the candles.
     pub(super) until: UnixSeconds,
     pub(super) now: UnixSeconds,
 }
+
+/// Why a slot could not be stored.
+pub(super) type Unstored = Box<dyn std::error::Error + Send + Sync>;
 
 /// The slots that were in the table before the past was generated.
 type Known = HashSet<(&'static str, UnixSeconds)>;
@@ -67,6 +73,11 @@ impl<G: Game> Past<G> {
 
     pub(super) fn session(&self) -> Session<'_> {
         self.table.with_timeout(TIMEOUT)
+    }
+
+    /// Stores rows of slots that the table lacks.
+    pub(super) async fn import(&self, rows: Vec<Attributes>) -> Result<(), DynoxideError> {
+        dynamodb::import(&self.database, self.table.name(), rows).await
     }
 
     /// Keeps `record-candles` from building candles of the past.
