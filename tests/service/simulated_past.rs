@@ -55,6 +55,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     await_the_past(&cloud).await;
     expect_candles(&cloud).await;
     expect_a_past_of_auctions(&cloud).await;
+    expect_items_that_players_know(&cloud).await;
     let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
     assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "the history must fill the largest limit");
     let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
@@ -116,6 +117,26 @@ async fn expect_candles(cloud: &Cloud) {
         assert!(compared > 0 || ["5m", "1d"].contains(&interval), "{interval}");
         finer = recorded;
         finer_length = length;
+    }
+}
+
+/// Panics unless the items that the reference names have a past in their market: prices in both, and sales in auctions.
+async fn expect_items_that_players_know(cloud: &Cloud) {
+    for id in ["BOOSTER_COOKIE", "RECOMBOBULATOR_3000", "HOT_POTATO_BOOK"] {
+        let data = get(cloud, &format!("/v1/bazaar/candles?item_id={id}&interval=1d")).await.data();
+        let candles = data["candles"].as_array().unwrap();
+        assert!(candles.len() >= 90, "{id}: {} days", candles.len());
+        let is_traded = |candle: &Value| {
+            candle["sell_low"].as_f64() > Some(0.0) && candle["buy_low"].as_f64() > Some(0.0)
+        };
+        assert!(candles.iter().all(is_traded), "{id}");
+    }
+    let ids = ["HYPERION", "TERMINATOR", "ASPECT_OF_THE_VOID", "NECRON_HANDLE"];
+    let path = format!("/v1/auctions/averages?window=7d&ids={}", ids.join(","));
+    let averages = get(cloud, &path).await.data();
+    for (id, average) in ids.into_iter().zip(averages["items"].as_array().unwrap()) {
+        assert_eq!(average["id"], id);
+        assert!(average["lowest"].is_number() && average["sales"].as_u64() > Some(7), "{average}");
     }
 }
 

@@ -4,6 +4,7 @@
 use fastrand::Rng;
 
 use crate::chance::{self, generator, hash, text_hash, wave};
+use crate::famous::{self, Famous};
 use crate::gson::{self, Writer};
 use crate::words::PRODUCTS;
 
@@ -82,11 +83,17 @@ pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
 fn listed(seed: u64, refresh: i64) -> impl Iterator<Item = (u64, &'static str)> {
     let day = refresh.div_euclid(DAY_MS).cast_unsigned();
     PRODUCTS.iter().map(move |id| (hash(seed, "order", text_hash(id)), id.as_str())).filter(
-        move |(number, _)| {
+        move |(number, id)| {
             // One product in sixty comes and goes from day to day, at any place in the map.
             !(number.is_multiple_of(60) && hash(seed, "on sale", number ^ day).is_multiple_of(3))
+                || famous(id).is_some()
         },
     )
+}
+
+/// The item of the real game with this id. Such a product always has orders, and is a flip.
+fn famous(id: &str) -> Option<&'static Famous> {
+    famous::PRODUCTS.iter().find(|product| product.id == id)
 }
 
 /// One level of an order book, price in tenths of a coin.
@@ -115,10 +122,13 @@ impl Product {
     fn at(seed: u64, id: &str, number: u64, refresh: i64) -> Self {
         let nature = &mut generator(seed, "product", number);
         let tick = &mut generator(number, "bazaar tick", refresh.cast_unsigned());
-        let sides = nature.u32(..100);
-        let is_flip = sides >= 24 && nature.u32(..36) == 0;
+        let famous = famous(id);
+        let sides = if famous.is_some() { 99 } else { nature.u32(..100) };
+        let is_flip = famous.is_some() || sides >= 24 && nature.u32(..36) == 0;
 
-        let base_price = if is_flip {
+        let base_price = if let Some(famous) = famous {
+            famous.price
+        } else if is_flip {
             chance::magnitude(nature, 90_000.0, 4e6)
         } else if id.starts_with("ENCHANTMENT_") {
             chance::magnitude(nature, 5e3, 1.5e8)
@@ -161,7 +171,7 @@ impl Product {
 
         // The provider's order book and quick status are from different times, so one product in twenty sometimes has only one of the two.
         // It is always the same products, so that tests of other products do not depend on the time.
-        let is_patchy = nature.u32(..20) == 0;
+        let is_patchy = nature.u32(..20) == 0 && famous.is_none();
         match tick.u32(..60) {
             _ if !is_patchy => {}
             0 if !is_flip => (sell.price, sell.volume, sell.orders) = (0.0, 0, 0),
@@ -292,6 +302,24 @@ mod tests {
                     [sell, buy].iter().all(|side| side.price > 0.0 && !side.levels.is_empty()),
                     "{id} at {refresh}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn products_that_players_know_have_their_usual_prices_and_orders_at_any_time_in_every_game() {
+        let ids = ["BOOSTER_COOKIE", "RECOMBOBULATOR_3000", "HOT_POTATO_BOOK"];
+        let usual = [11.6e6, 10.5e6, 75e3];
+        for seed in 0..20 {
+            for refresh in (0..200).map(|number| refreshed_at(NOW_MS + number * 31_234_567)) {
+                for (id, usual) in ids.into_iter().zip(usual) {
+                    let (number, id) = listed(seed, refresh).find(|(_, listed)| *listed == id).unwrap();
+                    let Product { sell, buy } = Product::at(seed, id, number, refresh);
+                    for side in [sell, buy] {
+                        assert!((0.5..1.6).contains(&(side.price / usual)), "{id} {}", side.price);
+                        assert!(!side.levels.is_empty(), "{id} at {refresh}");
+                    }
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ use std::mem;
 use fastrand::Rng;
 
 use crate::chance::{base64_text, magnitude, pick, text_hash};
+use crate::famous;
 use crate::gson;
 use crate::item_bytes::Nbt::{self, Byte, Int, Text};
 use crate::item_bytes::{Compound, compound};
@@ -73,7 +74,8 @@ impl Goods {
     pub(crate) fn new(rng: &mut Rng) -> Self {
         let front = popular(rng, &FRONT_WORDS);
         let mut goods = match rng.u32(..1_000) {
-            0..320 => armour(rng, front),
+            0..8 => famous(rng),
+            8..320 => armour(rng, front),
             320..470 => {
                 let (word, _, _) = popular(rng, WEAPONS);
                 Self::item(&format!("{front}_{word}"), (276, 0, "Diamond Sword"), "weapon").improved(rng)
@@ -223,6 +225,22 @@ fn popular<T: Copy + Default>(rng: &mut Rng, list: &[T]) -> T {
 fn enchantments(rng: &mut Rng, count: usize) -> Nbt {
     let chosen = rng.choose_multiple(ENCHANTMENTS.iter(), count);
     Nbt::Compound(chosen.into_iter().map(|name| (name.to_lowercase(), Int(rng.i32(1..=6)))).collect())
+}
+
+/// An item of the real game. Players improve weapons, but not parts of them.
+fn famous(rng: &mut Rng) -> Goods {
+    let [hyperion, terminator, void, handle] = &famous::AUCTIONED;
+    let (item, material) = match rng.u32(..4) {
+        0 => (hyperion, (267, 0, "Iron Sword")),
+        1 => (terminator, (261, 0, "Bow")),
+        2 => (void, (277, 0, "Diamond Shovel")),
+        _ => (handle, (280, 0, "Stick")),
+    };
+    let mut goods = Goods::item(item.id, material, if item.category.is_some() { "weapon" } else { "misc" });
+    item.name.clone_into(&mut goods.name);
+    goods.price = item.price;
+    goods.tier = TIERS.iter().position(|(tier, _)| *tier == item.tier).unwrap_or_default();
+    if item.category.is_some() { goods.improved(rng) } else { goods }
 }
 
 fn armour(rng: &mut Rng, front: &str) -> Goods {

@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use crate::chance::{self, generator, pick};
+use crate::famous::{AUCTIONED, Famous, PRODUCTS};
 use crate::gson::{self, Writer};
 use crate::words::{
     self, ACCESSORIES, CHARMS, CREATURES, ESSENCES, FRONT_WORDS, FURNITURE, PIECES, SETS, WEAPONS, Words,
@@ -35,9 +36,14 @@ pub fn body(seed: u64, now_ms: i64) -> String {
         root.key("success").boolean(true);
         root.key("lastUpdated").integer(refresh);
         root.key("items").array(|list| {
-            for (number, item) in (0..).zip(all().take(ITEMS)) {
+            let famous = PRODUCTS.iter().chain(&AUCTIONED);
+            let others = all().take(ITEMS - famous.clone().count());
+            for (number, item) in (0..).zip(others) {
                 let rng = &mut generator(seed, "item", number);
                 list.object(|row| item.write(rng, row));
+            }
+            for item in famous {
+                list.object(|row| write_famous(item, row));
             }
         });
     })
@@ -186,6 +192,20 @@ impl CatalogueItem {
     }
 }
 
+/// Writes an item of the real game, without the fields that do not matter to prices.
+fn write_famous(item: &Famous, row: &mut Writer) {
+    row.key("material").string(item.material);
+    row.key("name").string(item.name);
+    if let Some(category) = item.category {
+        row.key("category").string(category);
+    }
+    row.key("tier").string(item.tier);
+    if let Some(price) = item.npc_price {
+        row.key("npc_sell_price").integer(price);
+    }
+    row.key("id").string(item.id);
+}
+
 fn write_skin(rng: &mut Rng, row: &mut Writer) {
     use base64::Engine;
     let texture = chance::hexadecimal(rng, 32) + &chance::hexadecimal(rng, 32);
@@ -286,6 +306,9 @@ mod tests {
         let ids: HashSet<&str> = items.iter().map(|item| item["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), items.len(), "identifiers are unique");
         assert!(ids.iter().filter(|id| id.contains(':')).count() >= 170);
+        for (id, name) in [("HYPERION", "Hyperion"), ("NECRON_HANDLE", "Necron's Handle")] {
+            assert!(items.iter().any(|item| item["id"] == id && item["name"] == name), "{id}");
+        }
         let without = |key: &str| items.iter().filter(|item| item.get(key).is_none()).count();
         assert_eq!(without("material") + without("name"), 0);
         assert!((750..950).contains(&without("tier")), "{} without tier", without("tier"));

@@ -15,6 +15,7 @@ mod chance;
 mod clock;
 pub mod collections;
 pub mod election;
+mod famous;
 mod fault;
 pub mod fire_sales;
 mod goods;

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::famous;
+
 /// The words of a file with one word per line.
 pub(crate) type Words = LazyLock<Vec<&'static str>>;
 
@@ -128,6 +130,7 @@ pub(crate) static PRODUCTS: LazyLock<Vec<String>> = LazyLock::new(|| {
         ids.extend(CREATURES.iter().map(|creature| format!("SHARD_{prefix}{creature}")));
     }
     ids.extend(ESSENCES.iter().map(|essence| format!("ESSENCE_{essence}")));
+    ids.extend(famous::PRODUCTS.map(|product| product.id.to_owned()));
     ids
 });
 

@@ -177,8 +177,14 @@ mod tests {
             stacks += usize::from(item["Count"].as_i64() > Some(1));
             wide += usize::from(goods.lore.chars().any(|character| character > '\u{ffff}'));
         }
-        for id in "PET RUNE UNIQUE_RUNE POTION ENCHANTED_BOOK ATTRIBUTE_SHARD ABICASE LOG:2".split(' ') {
+        let kinds = "PET RUNE UNIQUE_RUNE POTION ENCHANTED_BOOK ATTRIBUTE_SHARD ABICASE LOG:2 HYPERION TERMINATOR \
+                     ASPECT_OF_THE_VOID NECRON_HANDLE";
+        for id in kinds.split(' ') {
             assert!(ids.contains(id), "{id}");
+        }
+        // As in the real game, these are traded in the bazaar only.
+        for id in ["BOOSTER_COOKIE", "RECOMBOBULATOR_3000", "HOT_POTATO_BOOK"] {
+            assert!(!ids.contains(id), "{id}");
         }
         let names = "petInfo potion_name enchantments party_hat_emoji new_years_cake modifier rarity_upgrades \
                      hot_potato_count upgrade_level baseStatBoostPercentage uuid timestamp";
