@@ -99,9 +99,8 @@ async fn interrupt(child: &mut Child) {
 
 #[tokio::test]
 async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process() {
-    let ports = ["--port", "0", "--lambda-port", "0", "--dynamodb-port", "0"];
-    let quiet = ["--no-schedules", "--history", "0", "--concurrency", "1"];
-    let mut child = cargo_local(&[&ports[..], &quiet[..]].concat()).spawn().unwrap();
+    let quiet = ["--port", "0", "--no-schedules", "--history", "0", "--concurrency", "1"];
+    let mut child = cargo_local(&quiet).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     let Greeting { table, keys, upstream, dynamodb, lambda, files, docs, market, ready } =
         greeting(&mut output).await;

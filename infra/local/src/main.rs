@@ -39,12 +39,12 @@ struct Arguments {
     /// Port of the API; 0 for a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// Port of Lambda's Invoke API; 0 for a free one
-    #[arg(long, default_value_t = 3001)]
-    lambda_port: u16,
-    /// Port of DynamoDB; 0 for a free one
-    #[arg(long, default_value_t = 3002)]
-    dynamodb_port: u16,
+    /// Port of Lambda's Invoke API; 0 for a free one [default: the port after --port]
+    #[arg(long, value_name = "PORT")]
+    lambda_port: Option<u16>,
+    /// Port of DynamoDB; 0 for a free one [default: the second port after --port]
+    #[arg(long, value_name = "PORT")]
+    dynamodb_port: Option<u16>,
     /// Keep the tables and the public files in this folder; without it, tables are in memory
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -88,6 +88,17 @@ fn base_url(text: &str) -> Result<String, String> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
+/// Returns the port that is `distance` after the port of the API, or 0, a free one, if that is 0.
+fn port_after(port: u16, distance: u16) -> Result<u16, String> {
+    let next = if port == 0 { Some(0) } else { port.checked_add(distance) };
+    next.ok_or_else(|| {
+        let highest = u16::MAX - 2;
+        format!(
+            "--port must be at most {highest}, because the next two ports are used as well, but was {port}"
+        )
+    })
+}
+
 fn parameter(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
@@ -104,8 +115,8 @@ impl Arguments {
     fn options(self) -> Result<Options, String> {
         Ok(Options {
             port: self.port,
-            lambda_port: self.lambda_port,
-            dynamodb_port: self.dynamodb_port,
+            lambda_port: self.lambda_port.map_or_else(|| port_after(self.port, 1), Ok)?,
+            dynamodb_port: self.dynamodb_port.map_or_else(|| port_after(self.port, 2), Ok)?,
             data: self.data,
             schedules: !self.no_schedules,
             history: self.history,
@@ -243,5 +254,38 @@ async fn interruption() -> Result<(), String> {
     tokio::select! {
         interrupted = tokio::signal::ctrl_c() => interrupted.map_err(failed),
         _ = terminate.recv() => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the ports of the API, Lambda and `DynamoDB`, or the error.
+    fn ports(options: &str) -> Result<[u16; 3], String> {
+        let arguments = Arguments::try_parse_from(["local"].into_iter().chain(options.split_whitespace()));
+        let options = arguments.map_err(|error| error.to_string())?.options()?;
+        Ok([options.port, options.lambda_port, options.dynamodb_port])
+    }
+
+    #[test]
+    fn the_other_ports_follow_the_port_of_the_api_unless_they_are_given() {
+        for (options, expected) in [
+            ("", [3_000, 3_001, 3_002]),
+            ("--port 4000", [4_000, 4_001, 4_002]),
+            ("--port 65533", [65_533, 65_534, 65_535]),
+            ("--port 0", [0, 0, 0]),
+            ("--lambda-port 5000", [3_000, 5_000, 3_002]),
+            ("--port 4000 --dynamodb-port 0", [4_000, 4_001, 0]),
+            ("--port 0 --lambda-port 5000", [0, 5_000, 0]),
+            ("--port 65535 --lambda-port 5000 --dynamodb-port 0", [65_535, 5_000, 0]),
+        ] {
+            assert_eq!(ports(options), Ok(expected), "{options}");
+        }
+        for port in ["65534", "65535", "65535 --lambda-port 1", "65535 --dynamodb-port 1"] {
+            let error = ports(&format!("--port {port}")).unwrap_err();
+            assert!(error.starts_with("--port must be at most 65533"), "{error}");
+        }
+        assert!(ports("--port 65536").is_err());
     }
 }
