@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 
+import service
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
@@ -23,23 +24,56 @@ CALLS = {
     "fire_sales": ({}, "sales"),
     "flips": ({"min_price": 0, "limit": 3}, "items"),
 }
+# For each source: words that search_items finds, an item that prices finds, and the results that are null, while this source fails.
+SOURCES = {
+    "/v1/items": ("hyperion", "HYPERION", set()),
+    "/v1/bazaar": ("hyperion", "HYPERION", {"in_bazaar", "bazaar"}),
+    "/v1/auctions/prices": ("enchanted diamond", "ENCHANTED_DIAMOND", {"in_auctions", "auctions"}),
+    "/v1/auctions/averages": ("hyperion", "HYPERION", {"auctions_average"}),
+}
+
+
+def client_of(environment):
+    return Client(StdioServerParameters(command=sys.executable, args=[SERVER], env=environment))
+
+
+async def call(client, name, arguments):
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, (name, result.content)
+    return result.structured_content
 
 
 async def main():
     environment = {name: os.environ[name] for name in ("BASE_URL", "API_KEY", "PATH")}
-    async with Client(StdioServerParameters(command=sys.executable, args=[SERVER], env=environment)) as client:
+    async with client_of(environment) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
         assert tools == CALLS.keys(), tools
         for name, (arguments, field) in CALLS.items():
-            result = await client.call_tool(name, arguments)
-            assert not result.is_error, (name, result.content)
-            assert field in result.structured_content, (name, result.structured_content)
+            result = await call(client, name, arguments)
+            assert field in result, (name, result)
+        # The prices are those of the best orders, and a side without orders has none.
+        without_buy_orders = service.one_sided("topSellOffer", "topBuyOrder")
+        sides = {"topBuyOrder": "buyOrders", "topSellOffer": "sellOffers"}
+        for id, bests in {"INK_SACK:3": ["topBuyOrder", "topSellOffer"], without_buy_orders: ["topSellOffer"]}.items():
+            found = (await call(client, "prices", {"id": id}))["bazaar"]
+            assert found.keys() == {"lastUpdated", *bests, *(sides[best] for best in bests)}, found
+            assert all(found[best] == found[sides[best]][0]["price"] for best in bests), found
         for id, words in {"no such id": "responded 400", "NO_SUCH_ID": "search_items"}.items():
             refused = await client.call_tool("prices", {"id": id})
             assert refused.is_error and words in refused.content[0].text, refused.content
+    # A source that fails costs only its own results. Each server is new, because it keeps the lists of items.
+    for path, (words, id, nulls) in SOURCES.items():
+        with service.without(path) as address:
+            async with client_of(environment | {"BASE_URL": address}) as client:
+                searched = await call(client, "search_items", {"name": words})
+                priced = await call(client, "prices", {"id": id})
+                item = next(item for item in searched["items"] if item["id"] == id)
+                both = item | priced
+                assert {name for name in both if both[name] is None} == nulls, both
+                assert len(searched["failures"] + priced["failures"]) == max(len(nulls), 1), both
     # An error contains no part of an unusual key or address.
     environment |= {"API_KEY": "secret_key\r", "BASE_URL": "http://127.0.0.1:1/"}
-    async with Client(StdioServerParameters(command=sys.executable, args=[SERVER], env=environment)) as client:
+    async with client_of(environment) as client:
         failed = await client.call_tool("fire_sales", {})
         text = failed.content[0].text
         assert failed.is_error and "Check BASE_URL" in text and "secret" not in text, text

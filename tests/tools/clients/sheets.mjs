@@ -7,19 +7,50 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 
-let prices;
-const range = { getValues: () => [["INK_SACK:3"], ["GOLDEN_DRAGON;4"]], setValues: (values) => (prices = values) };
-const sheet = { getLastRow: () => 3, getRange: () => range };
-// Requests in Apps Script are synchronous, but requests in Node.js are not.
-function fetch(url, { headers }) {
-  const body = execFileSync("curl", ["--silent", "--globoff", "--header", `X-API-Key: ${headers["X-API-Key"]}`, url], { encoding: "utf8" });
-  return { getContentText: () => body };
+const script = readFileSync(process.argv[2], "utf8") + "\nrefreshPrices();";
+
+/** Returns the data of a response, as text. Requests in Apps Script are synchronous, but requests in Node.js are not. */
+const get = (url, key) => execFileSync("curl", ["--silent", "--globoff", "--header", `X-API-Key: ${key}`, url], { encoding: "utf8" });
+
+/** Returns columns B to D for the cells of column A. A request whose path begins with `refused` fails. */
+function prices(cells, refused) {
+  let filled;
+  const range = { getValues: () => cells.map((cell) => [cell]), setValues: (values) => (filled = values) };
+  const sheet = { getLastRow: () => cells.length + 1, getRange: () => range };
+  function fetch(url, { headers }) {
+    const body = refused && url.startsWith(process.env.BASE_URL + refused) ? "<html>" : get(url, headers["X-API-Key"]);
+    return { getContentText: () => body, getResponseCode: () => 500 };
+  }
+  runInNewContext(script, {
+    PropertiesService: { getScriptProperties: () => ({ getProperty: (name) => process.env[name] }) },
+    SpreadsheetApp: { getActiveSpreadsheet: () => ({ getSheetByName: () => sheet }) },
+    UrlFetchApp: { fetch },
+  });
+  // These arrays come from another context, so they are compared as copies.
+  return JSON.parse(JSON.stringify(filled));
 }
-runInNewContext(readFileSync(process.argv[2], "utf8") + "\nrefreshPrices();", {
-  PropertiesService: { getScriptProperties: () => ({ getProperty: (name) => process.env[name] }) },
-  SpreadsheetApp: { getActiveSpreadsheet: () => ({ getSheetByName: () => sheet }) },
-  UrlFetchApp: { fetch },
-});
-// These arrays come from another context, so they can be compared only as text.
-const filled = JSON.stringify(prices.map((cells) => cells.map((cell) => cell > 0)));
-assert.equal(filled, JSON.stringify([[true, true, false], [false, false, true]]));
+
+const products = () => JSON.parse(get(`${process.env.BASE_URL}/v1/bazaar?mode=prices`, process.env.API_KEY)).data;
+
+// The cells that people write: names, errors, several ids, dates and nothing cost no other cell its prices.
+const bad = ["", "#N/A", "COAL, WHEAT", new Date("2026-11-27"), "2026-11-27T00:00:00.000Z", 7, "x".repeat(70)];
+const cells = ["INK_SACK:3", ...bad, "Enchanted Diamond", "HYPERION", " golden_dragon;4 "];
+const isFilled = (rows) => rows.map((row) => row.map((cell) => cell > 0));
+const [both, auctions, none] = [[true, true, false], [false, false, true], [false, false, false]];
+assert.deepEqual(isFilled(prices(cells)), [both, ...bad.map(() => none), both, auctions, auctions]);
+
+// A source that fails costs only its own prices.
+const two = ["INK_SACK:3", "HYPERION"];
+assert.deepEqual(isFilled(prices(two, "/v1/bazaar")), [none, auctions]);
+assert.deepEqual(isFilled(prices(two, "/v1/auctions")), [both, none]);
+
+// The prices are those of the best orders, and a side without orders has none.
+for (;;) {
+  const { lastUpdated, items } = products();
+  const some = items.filter(({ topBuyOrder, topSellOffer }, position) => !topBuyOrder || !topSellOffer || position % 50 === 0);
+  const filled = prices(some.map(({ id }) => id), "/v1/auctions");
+  if (products().lastUpdated !== lastUpdated) continue;
+  assert(some.some(({ topBuyOrder, topSellOffer }) => topBuyOrder && !topSellOffer));
+  assert.deepEqual(filled, some.map(({ topBuyOrder, topSellOffer }) => [topBuyOrder ?? "", topSellOffer ?? "", ""]));
+  break;
+}
