@@ -49,7 +49,7 @@ pub struct Config {
     pub documentation_url: String,
     /// `DASHBOARD_URL`: the address where users get their keys, for the market page; empty if absent.
     pub dashboard_url: String,
-    /// `PUBLIC_FILES_URL`: the address of the public files, for the market page, absolute or relative to the page; empty if absent.
+    /// `PUBLIC_FILES_URL`: the address of the public files, for the pages and the index, absolute or relative to the page; empty if absent.
     pub public_files_url: String,
     /// `HISTORY_TABLE`: the name of the table of histories; `History` if absent.
     pub history_table: String,

@@ -428,7 +428,8 @@ pub const ITEMS: Route = Route {
     answers_head: false,
     summary: "List items",
     description: "The complete item catalogue. `mode=basic` has names, materials and tiers; `mode=full` has every field of the provider, \
-        such as the price that an NPC pays. `mode=full` has about 2 MB, or 0.4 MB compressed: more than API Gateway's cache stores.",
+        such as the price that an NPC pays. `mode=full` has about 2 MB, or 0.4 MB compressed: more than API Gateway's cache stores. The \
+        provider sends no recipes; the NotEnoughUpdates repository has them, in a file per id.",
     tag: &ITEMS_TAG,
     parameters: &[Parameter::query("mode", "The kind of response", ITEMS_MODES)],
 };
@@ -480,7 +481,7 @@ pub const INDEX: Route = Route {
     requires_key: false,
     answers_head: true,
     summary: "List the endpoints",
-    description: "The name and version of the service and its endpoints with their parameters.",
+    description: "The name and version of the service, its endpoints with their parameters, and the public files.",
     tag: &SERVICE_TAG,
     parameters: &[],
 };
@@ -512,6 +513,14 @@ pub const LLMS: Route =
 const fn text(path: &'static str, summary: &'static str, description: &'static str) -> Route {
     Route { path, summary, description, ..OPENAPI }
 }
+
+/// The header line of the public file with the bazaar's candles of a day.
+pub const BAZAAR_COLUMNS: &str = "item_id,sell_open,sell_high,sell_low,sell_close,buy_open,buy_high,buy_low,buy_close,sell_volume,\
+    buy_volume,samples";
+
+/// The header line of the public file with the auctions' candles of a day.
+pub const AUCTIONS_COLUMNS: &str = "id,lowest_open,lowest_high,lowest_low,lowest_close,lowest_average,listings,sales,sold,sale_low,\
+    sale_average,sale_median,sale_high,samples";
 
 /// The texts for language models.
 pub const TEXTS: [&Route; 2] = [&DOCS_MARKDOWN, &LLMS];

@@ -310,6 +310,7 @@ class Rehearsal:
         expect(len(contents["lowestbin.json"]) > 1000 and len(contents["prices.json"]["prices"]) > 2000, "the files are short")
         # The policy of the market page allows it to read the files.
         address, page = self.account.outputs()["PublicFilesAddress"], self.account.get("/market")
+        expect(self.account.get("/").json()["data"]["public_files"] == address, "the index does not know the public files")
         policy = page.headers["content-security-policy"]
         expect(f'<meta name="files" content="{address}">' in page.body.decode(), "the market page does not know the public files")
         expect(f"connect-src 'self' {address};" in policy, f"the policy of the market page is {policy}")

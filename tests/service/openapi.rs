@@ -328,7 +328,7 @@ async fn every_example_response_follows_from_its_upstream_response() {
     for endpoint in example["endpoints"].as_array().unwrap() {
         assert!(index["endpoints"].as_array().unwrap().contains(endpoint), "{endpoint}");
     }
-    for field in ["name", "api_version", "documentation"] {
+    for field in ["name", "api_version", "documentation", "examples", "bazaar_columns", "auctions_columns"] {
         assert_eq!(index[field], example[field], "{field}");
     }
     expect_clean_logs(&cloud);

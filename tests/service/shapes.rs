@@ -328,7 +328,8 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     let index = data(&cloud, "/").await;
     assert_eq!((&index["api_version"], &index["documentation"]), (&json!("v1"), &json!(documentation)));
     assert_eq!(index["endpoints"], json!(endpoints));
-    assert!(index["name"].is_string() && index.as_object().unwrap().len() == 4, "{index}");
+    assert_eq!(index["public_files"], Value::Null, "without public files");
+    assert!(index["name"].is_string() && index.as_object().unwrap().len() == 8, "{index}");
     expect_clean_logs(&cloud);
 }
 

@@ -21,6 +21,20 @@ pub struct File {
 }
 
 impl File {
+    /// Returns the file with this value in place of the placeholder `name`. The content lasts as long as the process.
+    #[must_use]
+    pub fn with_value(&self, name: &str, value: &str) -> Self {
+        // The placeholder is in the text or an attribute of HTML, or in Markdown, and the content is in a JSON string.
+        let escaped = |character| match character {
+            '&' => "&amp;".to_owned(),
+            '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
+            other => String::from(other),
+        };
+        let json = self.json.replace(name, &value.chars().map(escaped).collect::<String>());
+        let bytes = self.bytes + json.len() - self.json.len();
+        Self { json: json.leak(), bytes, ..*self }
+    }
+
     /// Returns the content as a JSON string.
     ///
     /// # Errors

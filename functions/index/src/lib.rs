@@ -10,11 +10,14 @@ use common::request::Request;
 use common::response::Response;
 use common::response::envelope::{API_VERSION, Document};
 use common::response::file::File;
-use common::routes::{self, Parameter, Route};
+use common::routes::{self, AUCTIONS_COLUMNS, BAZAAR_COLUMNS, Parameter, Route};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 const NAME: &str = "Game Data Query Service";
+
+/// The placeholder in both texts for the address of the public files.
+const PUBLIC_FILES: &str = "{files}";
 
 /// The OpenAPI document. `cargo generate` generates it from the functions' types, a test compares the two, and the build script
 /// removes white space.
@@ -58,6 +61,14 @@ struct EndpointList<'a> {
     api_version: &'static str,
     /// The documentation: a URL, or a path below the base address.
     documentation: &'a str,
+    /// The example clients, as a path below the base address.
+    examples: &'static str,
+    /// The base address of the public files, which require no key; null if the operator has not enabled them.
+    public_files: Option<&'a str>,
+    /// The header line of the public files `/days/bazaar/DATE.csv.gz`.
+    bazaar_columns: &'static str,
+    /// The header line of the public files `/days/auctions/DATE.csv.gz`.
+    auctions_columns: &'static str,
     /// The endpoints.
     endpoints: Vec<Endpoint>,
 }
@@ -109,6 +120,9 @@ impl From<&Parameter> for EndpointParameter {
 #[derive(Debug)]
 pub struct Index {
     documentation: String,
+    public_files: Option<String>,
+    reference: &'static File,
+    summary: &'static File,
 }
 
 impl Handler for Index {
@@ -117,20 +131,26 @@ impl Handler for Index {
     fn new(config: &Config) -> Result<Self, StartError> {
         let given = Some(&config.documentation_url).filter(|url| !url.is_empty());
         let documentation = given.cloned().unwrap_or_else(|| routes::OPENAPI.path.to_owned());
-        Ok(Self { documentation })
+        let public_files = Some(config.public_files_url.clone()).filter(|url| !url.is_empty());
+        let address = public_files.as_deref().unwrap_or("none");
+        let [reference, summary] =
+            [&REFERENCE, &SUMMARY].map(|text| &*Box::leak(Box::new(text.with_value(PUBLIC_FILES, address))));
+        Ok(Self { documentation, public_files, reference, summary })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let document = match (request.method(), request.resource()) {
-            ("GET" | "HEAD", path) if path == routes::INDEX.path => endpoints(&self.documentation)?,
+            ("GET" | "HEAD", path) if path == routes::INDEX.path => {
+                endpoints(&self.documentation, self.public_files.as_deref())?
+            }
             // Copied for each request: there are few requests, and a document built at the start would delay every cold start.
             ("GET" | "HEAD", path) if path == routes::OPENAPI.path => {
                 Document::bare(OPENAPI_DOCUMENT.to_owned())
             }
             ("GET" | "HEAD", path) if path == routes::DOCS_MARKDOWN.path => {
-                return Ok(Response::File(&REFERENCE));
+                return Ok(Response::File(self.reference));
             }
-            ("GET" | "HEAD", path) if path == routes::LLMS.path => return Ok(Response::File(&SUMMARY)),
+            ("GET" | "HEAD", path) if path == routes::LLMS.path => return Ok(Response::File(self.summary)),
             ("OPTIONS", _) => return Ok(Response::Preflight),
             (method, _) => return Err(unknown_route(method, request.path())),
         };
@@ -138,13 +158,21 @@ impl Handler for Index {
     }
 }
 
-/// Returns the list of endpoints. `documentation` is the address of the documentation.
+/// Returns the list of endpoints. `documentation` is the address of the documentation, and `public_files` that of the public files.
 ///
 /// # Errors
 /// If the list cannot be written as JSON.
-pub fn endpoints(documentation: &str) -> Result<Document, ApiError> {
-    let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
-    let data = EndpointList { name: NAME, api_version: API_VERSION, documentation, endpoints };
+pub fn endpoints(documentation: &str, public_files: Option<&str>) -> Result<Document, ApiError> {
+    let data = EndpointList {
+        name: NAME,
+        api_version: API_VERSION,
+        documentation,
+        examples: "/docs.md#examples",
+        public_files,
+        bazaar_columns: BAZAAR_COLUMNS,
+        auctions_columns: AUCTIONS_COLUMNS,
+        endpoints: routes::VERSION_1.into_iter().map(Endpoint::from).collect(),
+    };
     Document::of(&data).map_err(ApiError::internal)
 }
 

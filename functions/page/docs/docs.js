@@ -12,6 +12,8 @@ const state = document.querySelector("#state");
 
 const base = new URL(".", location.href).href.replace(/\/$/, "");
 for (const place of document.querySelectorAll(".base")) place.textContent = base;
+// The address of the files can be relative.
+for (const link of document.querySelectorAll(".files a[href$='.json']")) link.textContent = link.href;
 
 /** Returns the examples, with `item` in front, because Scalar shows the first example. In the document, they are in alphabetical order. */
 const ordered = (examples) => (examples?.item ? { item: examples.item, ...examples } : examples);

@@ -40,9 +40,10 @@ impl Handler for Pages {
     const ROUTE: &'static Route = &routes::ASSETS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let docs = with_value(&files::DOCS, DASHBOARD, &config.dashboard_url);
-        let market = with_value(&files::MARKET, DASHBOARD, &config.dashboard_url);
-        let market = with_value(&market, PUBLIC_FILES, &config.public_files_url);
+        let [docs, market] = [&files::DOCS, &files::MARKET].map(|page| {
+            page.with_value(DASHBOARD, &config.dashboard_url)
+                .with_value(PUBLIC_FILES, &config.public_files_url)
+        });
         let market = match config.public_files_origin() {
             Some(origin) => with_connection(&market, &origin),
             None => market,
@@ -58,20 +59,6 @@ impl Handler for Pages {
             _ => asset(request).map(Response::File),
         }
     }
-}
-
-/// Returns the page with this value in place of the placeholder `name`.
-fn with_value(page: &File, name: &str, value: &str) -> File {
-    // The placeholder is in HTML text or in an HTML attribute, and the HTML is in a JSON string.
-    let escaped = |character| match character {
-        '&' => "&amp;".to_owned(),
-        '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
-        other => String::from(other),
-    };
-    let attribute: String = value.chars().map(escaped).collect();
-    let json = page.json.replace(name, &attribute);
-    let bytes = page.bytes + json.len() - page.json.len();
-    File { json: json.leak(), bytes, ..*page }
 }
 
 /// Returns the page with a policy that also allows connections to this origin.

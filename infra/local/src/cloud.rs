@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use common::routes::INDEX;
 use common::time::{Tick, UnixMilliseconds};
 use simulator::{Clock, Simulator};
 use tables::Table;
@@ -39,7 +40,7 @@ const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
 /// The variable with the place where functions write the public files.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
-/// The variable with the address of the public files, relative to the pages.
+/// The variable with the address of the public files.
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
 /// The variables with the ids of usage plans. They are empty: the local gateway follows the template, so functions cannot change plans.
 const PLAN_VARIABLES: [&str; 2] = ["STARTER_USAGE_PLAN", "PRO_USAGE_PLAN"];
@@ -59,7 +60,7 @@ pub struct Cloud {
     clock: Clock,
     logs: Logs,
     pools: Arc<Pools>,
-    has_files: bool,
+    files_url: Option<String>,
 }
 
 impl Cloud {
@@ -87,11 +88,12 @@ impl Cloud {
             None => None,
         };
         let programs = find_programs(&options, &template).await?;
-        let files = open_files(&options)?;
-        let has_files = files.is_some();
+        let gateway_url = url_of(&gateway_listener).map_err(cannot_listen(options.port, "--port"))?;
+        let files = open_files(&options, &gateway_url)?;
+        let files_url = files.as_ref().map(|files| files.url().to_owned());
         let logs = Logs::new(options.function_log.clone());
-        let lambda_url = lambda_listener.local_addr().map(|address| format!("http://{address}"));
-        let lambda_url = lambda_url.map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
+        let lambda_url =
+            url_of(&lambda_listener).map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
         let endpoints = [(DYNAMODB_VARIABLE, dynamodb.url()), (LAMBDA_VARIABLE, lambda_url)];
         let pools = pools_of(&options, &template, programs, &endpoints, files.as_deref(), &logs);
         let clock = options.clock.clone();
@@ -122,7 +124,7 @@ impl Cloud {
             clock,
             logs,
             pools,
-            has_files,
+            files_url,
         })
     }
 
@@ -134,8 +136,8 @@ impl Cloud {
 
     /// The base URL of the public files, without a slash at its end, if there are any.
     #[must_use]
-    pub fn files_url(&self) -> Option<String> {
-        self.has_files.then(|| format!("{}{}", self.url(), public_files::PREFIX.trim_end_matches('/')))
+    pub fn files_url(&self) -> Option<&str> {
+        self.files_url.as_deref()
     }
 
     /// The base URL of the Invoke API, without a slash at its end.
@@ -254,11 +256,11 @@ async fn start_simulator(options: &Options) -> Result<Option<Simulator>, Error> 
     started.map(Some).map_err(|cause| Error::new(format!("the simulator did not start: {cause}")))
 }
 
-fn open_files(options: &Options) -> Result<Option<Arc<PublicFiles>>, Error> {
+fn open_files(options: &Options, gateway: &str) -> Result<Option<Arc<PublicFiles>>, Error> {
     if !options.public_files {
         return Ok(None);
     }
-    PublicFiles::open(options.data.as_deref())
+    PublicFiles::open(options.data.as_deref(), gateway)
         .map(|files| Some(Arc::new(files)))
         .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))
 }
@@ -308,6 +310,11 @@ fn serve(listener: TcpListener, gateway: Gateway, files: Option<Arc<PublicFiles>
 
 async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(cannot_listen(port, option))
+}
+
+/// Returns the base URL of the server that will use this listener.
+fn url_of(listener: &TcpListener) -> io::Result<String> {
+    listener.local_addr().map(|address| format!("http://{address}"))
 }
 
 fn cannot_listen(port: u16, option: &'static str) -> impl Fn(io::Error) -> Error {
@@ -361,28 +368,31 @@ fn pools_of(
         ));
     }
     let concurrency = options.concurrency.get().into();
-    let place = files.map(PublicFiles::variable);
     let pool = |(logical_id, program): (String, PathBuf)| {
         let mut function = template.functions.get(&logical_id)?.clone();
-        complete(&mut function, options, place.as_deref(), endpoints, logs);
+        complete(&mut function, options, files, endpoints, logs);
         Some((logical_id, Arc::new(Pool::new(function, program, concurrency, logs.clone()))))
     };
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: sets the secrets, the place of the public files, and their address relative to the pages; empties
-/// the ids of usage plans; and overrides the template's endpoints.
+/// Completes the function's environment: sets the secrets, and the place and the address of the public files; empties the ids of usage
+/// plans; and overrides the template's endpoints.
 fn complete(
     function: &mut Function,
     options: &Options,
-    files: Option<&str>,
+    files: Option<&PublicFiles>,
     endpoints: &[(&str, String)],
     logs: &Logs,
 ) {
-    let address = files.map_or("", |_| public_files::PREFIX.trim_matches('/'));
+    let place = files.map_or_else(String::new, PublicFiles::variable);
+    // Browsers resolve a relative address, also behind a proxy. Readers of the index use the address as it is.
+    let is_index = function.binary == INDEX.function;
+    let relative = public_files::PREFIX.trim_matches('/');
+    let address = files.map_or("", |files| if is_index { files.url() } else { relative });
     function.environment.retain(|name, value| {
         let resolved = match name.as_str() {
-            FILES_VARIABLE => files.or(Some("")),
+            FILES_VARIABLE => Some(place.as_str()),
             FILES_ADDRESS_VARIABLE => Some(address),
             name if PLAN_VARIABLES.contains(&name) => Some(""),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,

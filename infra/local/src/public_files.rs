@@ -35,6 +35,8 @@ const EXPOSED: &str = "ETag, Last-Modified, Content-Length, Content-Range";
 /// The folder with the public files.
 #[derive(Debug)]
 pub(crate) struct PublicFiles {
+    /// The base URL, without a slash at its end.
+    url: String,
     folder: PathBuf,
     store: LocalFileSystem,
     /// A temporary folder, which is deleted when this value is dropped.
@@ -42,11 +44,11 @@ pub(crate) struct PublicFiles {
 }
 
 impl PublicFiles {
-    /// Opens the folder `public` in `data`, or a new temporary one.
+    /// Opens the folder `public` in `data`, or a new temporary one. `gateway` is the base URL of the gateway.
     ///
     /// # Errors
     /// If it cannot be created.
-    pub(crate) fn open(data: Option<&Path>) -> io::Result<Self> {
+    pub(crate) fn open(data: Option<&Path>, gateway: &str) -> io::Result<Self> {
         let temporary = data.is_none().then(TempDir::new).transpose()?;
         let folder = match (data, &temporary) {
             (Some(data), _) => std::path::absolute(data)?.join("public"),
@@ -55,12 +57,17 @@ impl PublicFiles {
         };
         std::fs::create_dir_all(&folder)?;
         let store = LocalFileSystem::new_with_prefix(&folder).map_err(io::Error::other)?;
-        Ok(Self { folder, store, _temporary: temporary })
+        let url = format!("{gateway}{}", PREFIX.trim_end_matches('/'));
+        Ok(Self { url, folder, store, _temporary: temporary })
     }
 
     /// Returns the value of the functions' variable `PUBLIC_FILES`.
     pub(crate) fn variable(&self) -> String {
         format!("file://{}", self.folder.display())
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 
     /// Returns the response to a request for a path that begins with [`PREFIX`].

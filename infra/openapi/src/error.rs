@@ -36,6 +36,12 @@ pub enum Error {
         /// The system's reason.
         cause: std::io::Error,
     },
+    #[error("{list} does not list {path} with what it shows and what it needs")]
+    NotListed {
+        path: &'static str,
+        /// The page.
+        list: &'static str,
+    },
     /// A page has no place for a generated part.
     #[error("{path} has no comments <!-- {name}: begin --> and <!-- {name}: end -->")]
     NoPlace { path: &'static str, name: String },

@@ -6,6 +6,7 @@
 //! generated from it. Tests compare all three with the code, and check examples and real responses against the schemas.
 
 mod abuse;
+mod clients;
 mod error;
 mod events;
 mod examples;
@@ -23,7 +24,7 @@ use std::path::Path;
 use common::description::{Describe, Description};
 use common::error::Code;
 use common::response::envelope::API_VERSION;
-use common::routes::{self, INDEX, OPENAPI, Route, TAGS, VERSION_1};
+use common::routes::{self, AUCTIONS_COLUMNS, BAZAAR_COLUMNS, INDEX, OPENAPI, Route, TAGS, VERSION_1};
 use serde_json::{Map, Value, json};
 
 pub use crate::error::Error;
@@ -155,7 +156,7 @@ pub fn document() -> Result<Value, Error> {
 /// As for [`document`], or if a page cannot be read or has no place for a part.
 pub fn files(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     let document = document()?;
-    let texts = texts(&document)?;
+    let texts = texts(root, &document)?;
     let abuse = abuse::table(root, &document, &texts)?;
     let events = events::all()?;
     let index = texts.into_iter().map(|(name, text)| (format!("{FOLDER}/{name}"), text));
@@ -165,10 +166,10 @@ pub fn files(root: &Path) -> Result<BTreeMap<String, String>, Error> {
 }
 
 /// Generates the document, the reference and the summary, by name.
-fn texts(document: &Value) -> Result<[(&'static str, String); 3], Error> {
+fn texts(root: &Path, document: &Value) -> Result<[(&'static str, String); 3], Error> {
     Ok([
         ("openapi.json", serde_json::to_string_pretty(document)? + "\n"),
-        ("docs.md", reference::reference(document).trim_end().to_owned() + "\n"),
+        ("docs.md", reference::reference(document) + clients::section(root)?.trim_end() + "\n"),
         ("llms.txt", reference::summary(document)),
     ])
 }
@@ -178,8 +179,17 @@ const PUBLIC_FILES: &str = "`/lowestbin.json`, `/auction_averages_lbin/1day.json
     in the shapes that mods read, each also with `.gz`; `/bazaar.json` with the data of `/v1/bazaar?mode=prices`; `/prices.json` \
     with both markets; `/days/bazaar/2026-11-20.csv.gz` and `/days/auctions/2026-11-20.csv.gz` with the candles of a day";
 
+/// Returns the columns of the public files of days, as a sentence.
+fn columns() -> String {
+    format!(
+        "The CSV of a day has a header line and the columns `{BAZAAR_COLUMNS}` in the bazaar, and `{AUCTIONS_COLUMNS}` in auctions, where \
+         a price without a listing or a sale is empty."
+    )
+}
+
 fn introduction() -> String {
     let limits = limits::sentences();
+    let columns = columns();
     let paths = |routes: Vec<&'static Route>, separator: &str| {
         routes.iter().map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(separator)
     };
@@ -195,13 +205,18 @@ fn introduction() -> String {
          integers in gems. Volumes are integers in items. Texts may contain the game's `§` colour codes.\n\n\
          **Requests** use `GET`. `HEAD` returns the status and the headers of `GET` for {with_head}. Any other method gets a 404, except \
          for the CORS preflight. A parameter must not repeat with different values. Unknown parameters, and a slash at the end of a \
-         path, are ignored. Send `Accept-Encoding: gzip`: it reduces the complete bazaar from more than 3 MB to less than 1 MB.\n\n\
+         path, are ignored. Send several ids as one text: `params={{\"ids\": \",\".join(ids)}}` with Python's requests, \
+         `params: {{ ids: ids.join(\",\") }}` with axios. Do not send a list: requests repeats `ids`, which is a 400, and axios sends the \
+         unknown parameter `ids[]`, so that `/v1/auctions/prices` responds with all items. Send `Accept-Encoding: gzip`: it reduces the \
+         complete bazaar from more than 3 MB to less than 1 MB.\n\n\
          **Keys and limits.** Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\n\
          **Caching.** The responses of each `/v1` route are cached for its TTL (time to live). `meta.cached: false` guarantees that the data \
          was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` is \
-         when it stops being fresh. While the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
-         **Public files.** If the operator has enabled them, files with the same prices are at an address that the operator names, and \
-         require no key: {PUBLIC_FILES}.\n\n\
+         when it stops being fresh. The bazaar's next prices can come 20 s after its `lastUpdated`, and those of auctions 60 s after \
+         theirs: until then, requests return the same. While the game's provider fails, the last good data is served for up to ten further \
+         TTLs, at most an hour.\n\n\
+         **Public files.** If the operator has enabled them, files with the same prices require no key. `public_files` of `GET /` is their \
+         address: {PUBLIC_FILES}. {columns}\n\n\
          `/lowestbin.json` and `/auction_averages_lbin/` map each id to the coins for one item. `/auction_averages/3day.json` maps each id to \
          `price`, the coins for the average stack, `count`, the size of that stack, and `sales` per day; also to `clean_price` and \
          `clean_sales` if both clean and other copies were sold. `/prices.json` has `updated_at` for each market and `prices`, a list of \

@@ -8,7 +8,7 @@ use common::routes::{DOCS_MARKDOWN, OPENAPI, Route, VERSION_1};
 use serde_json::Value;
 
 use crate::table::{code, table};
-use crate::{PUBLIC_FILES, limits};
+use crate::{PUBLIC_FILES, columns, limits};
 
 /// The heading of the table of errors, and its anchor.
 const ERRORS: &str = "Errors";
@@ -35,7 +35,8 @@ pub(crate) fn reference(document: &Value) -> String {
         text(at(info, "/version")),
         text(at(info, "/description")),
     );
-    page += "Paths are relative to the base address, which is this page's address without its last segment. \
+    page += "The address of this deployment's public files: {files}. [Examples](#examples) of clients are at the end of this page.\n\n\
+        Paths are relative to the base address, which is this page's address without its last segment. \
         [openapi.json](openapi.json) has the same facts for programs. In the tables of fields, `[]` stands for every entry of an array \
         and `KEY` for every key of an object. An object with further fields can have more fields from the game's provider.\n\n";
     page +=
@@ -79,15 +80,19 @@ pub(crate) fn summary(document: &Value) -> String {
            a 429 or 500, wait for the seconds in `Retry-After`.\n\
          - Ignore unknown fields; new fields can be added. In a query, escape `;` as `%3B` and `+` as `%2B`.\n\
          - The bazaar and auctions have different ids; the reference explains both.\n\
-         - Without a key: an operator can also publish files, at an address that the operator names: {PUBLIC_FILES}.\n\n\
+         - For several ids, send one text: `ids=A,B`. A repeated `ids` is a 400, and `ids[]` an unknown parameter.\n\
+         - The bazaar's next prices can come 20 s after its `lastUpdated`, and those of auctions 60 s after theirs.\n\
+         - Public files, which require no key, are at this address: {{files}}. The files: {PUBLIC_FILES}. {columns}\n\n\
          ## Documentation\n\n\
          - [API reference]({reference}): every route with its parameters, fields and errors\n\
+         - [Examples]({reference}#examples): a Google Sheets script, a Discord command, an MCP server and a notebook\n\
          - [OpenAPI document]({openapi}): the same for programs\n\
          - [List of routes](.): the routes as JSON\n\n\
          ## Routes\n\n{routes}",
         title = text(at(info, "/title")),
         summary = text(at(info, "/summary")),
         limits = limits::sentences(),
+        columns = columns(),
         reference = relative(&DOCS_MARKDOWN),
         openapi = relative(&OPENAPI),
         routes = routes.collect::<String>(),
