@@ -33,10 +33,13 @@ const titleCase = (words) =>
     .map((word, index) => (index && SMALL.has(word) ? word : word[0].toUpperCase() + word.slice(1)))
     .join(" ");
 
+/** Returns the game's name of an enchantment: only Wise and Jerry are called "Ultimate", and Reiterate is called "Duplex". */
+const enchantmentName = (id) => titleCase(id.replace(/^ULTIMATE_(?!(WISE|JERRY)$)/, "").replace(/^REITERATE$/, "DUPLEX"));
+
 /** Returns a name that follows from the id alone: `ENCHANTMENT_FIRE_PROTECTION_2` is `Fire Protection II`. */
 export const nameOfId = (id) => {
   const enchantment = /^ENCHANTMENT_(.+?)(?:_(\d+))?$/.exec(id);
-  if (enchantment) return `${titleCase(enchantment[1])} ${enchantment[2] ? roman(enchantment[2]) : ""}`.trim();
+  if (enchantment) return `${enchantmentName(enchantment[1])} ${enchantment[2] ? roman(enchantment[2]) : ""}`.trim();
   const part = /^(ESSENCE|SHARD|PET_SKIN)_(.+)$/.exec(id);
   if (part) return `${titleCase(part[2])} ${titleCase(part[1])}`;
   return titleCase(id) || "Unnamed item";
@@ -76,7 +79,7 @@ const nameInAuctions = (id, products) => {
   const { base, level, variant } = partsOf(id);
   if (isPet(id, products)) return `${titleCase(base)} (${TIERS[level]}${variant ? `, level ${variant}` : ""})`;
   const part = /^(POTION|ATTRIBUTE_SHARD)_(.+)$/.exec(base);
-  return `${part ? `${titleCase(part[2])} ${titleCase(part[1])}` : titleCase(base)} ${roman(level)}`;
+  return `${part ? `${titleCase(part[2])} ${titleCase(part[1])}` : enchantmentName(base)} ${roman(level)}`;
 };
 
 const indexes = new WeakMap();
