@@ -40,14 +40,21 @@ export const proceeds = (sale) => {
   return sale * (1 - listing) - Math.max(Math.min(sale * 0.01, sale - 1e6), 0);
 };
 
-/** Returns the flips in auctions: items whose lowest price is below the median of their sales, after the fees. */
+/**
+ * Returns the flips in auctions: items whose lowest price is below their price of resale, after the fees. That is the median of their sales,
+ * or the second lowest price if that is smaller. Left out are ids of several kinds of copies that have ids of their own, because their
+ * prices are far apart: pets of any level, cakes of any year, and hats of any colour.
+ */
 export const auctionFlipsOf = (prices, averages, { budget, most }) => {
   const sold = new Map(averages.map((average) => [average.id, average]));
+  const divided = new Set([...prices, ...averages].flatMap(({ id }) => /^.+(?=\+\d)/.exec(id) ?? []));
   return prices
-    .map(({ id, lowest, listings }) => {
+    .filter(({ id }) => !divided.has(id) && !/_HAT_\d+$/.test(id))
+    .map(({ id, lowest, second, listings }) => {
       const { sale_median: median, sales } = sold.get(id) ?? {};
-      const profit = median && proceeds(median) - lowest;
-      return { id, lowest, listings, median, sales, profit, margin: (profit / lowest) * 100 };
+      const resale = median && Math.min(median, second ?? Infinity);
+      const profit = resale && proceeds(resale) - lowest;
+      return { id, lowest, listings, resale, sales, profit, margin: (profit / lowest) * 100 };
     })
     .filter(({ profit, sales, lowest }) => profit > 0 && sales >= LEAST_SALES && lowest <= most && lowest <= budget);
 };
@@ -77,7 +84,7 @@ const AUCTIONS = {
   profit: { label: "Profit after fees", text: price },
   margin: { label: "Margin", text: percent },
   lowest: { label: "Buy at", text: price },
-  median: { label: "Median of sales", text: price },
+  resale: { label: "Sell at", text: price },
   sales: { label: "Sales, 1 day", text: count },
   listings: { label: "Listed now", text: count },
 };
@@ -133,8 +140,8 @@ const AuctionFlips = ({ parameters }) => {
     [prices.data, averages.data, budget, most]);
   const nameOf = useNames(useProducts());
   if (!key) return html`<p>Flips in auctions use the sales of the last day, which require an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
-  return html`<div class="intro"><p class="muted">Buy at the lowest price, and sell at the median of the last day’s sales, after the fees for listing and collecting. Only items with at
-      least ${LEAST_SALES} sales in the day. One name can cover clean and upgraded copies: look at the auction before you buy.</p></div>
+  return html`<div class="intro"><p class="muted">Buy at the lowest price, and sell at the second lowest, or at the median of the last day’s sales if that is smaller, after the fees for
+      listing and collecting. Only items with at least ${LEAST_SALES} sales in the day. One name can cover clean and upgraded copies: look at the auction before you buy.</p></div>
     <${Listing} items=${flips} failure=${prices.failure ?? averages.failure} nameOf=${nameOf} columns=${AUCTIONS} usual="-profit"
       viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="flips" none="No item brings a profit within these limits."
       caption="Flips in auctions, in coins" paths=${[AUCTION_PRICES, AVERAGES]} updated=${prices.data?.lastUpdated} parameters=${parameters}

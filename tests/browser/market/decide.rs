@@ -111,23 +111,57 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
+async fn flips_in_auctions_are_resold_at_the_median_of_sales_or_the_second_price_after_fees() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    let listed = [("A", 800_000), ("B", 8_000_000), ("C", 990_000), ("D", 1)];
-    let listed =
-        listed.map(|(id, lowest)| json!({"id": id, "lowest": lowest, "second": null, "listings": 3}));
-    let sold = [("A", 1_000_000, 5), ("B", 20_000_000, 7), ("C", 1_000_000, 9), ("D", 100, 4)];
+    let listed = [
+        ("A", 800_000, None),
+        ("B", 8_000_000, Some(21_000_000)),
+        ("C", 990_000, None),
+        ("D", 1, None),
+        // The second offer leaves a small profit, and then none.
+        ("E", 485_000_000, Some(503_000_000)),
+        ("F", 485_000_000, Some(485_600_000)),
+    ];
+    let sold = [
+        ("A", 1_000_000, 5),
+        ("B", 20_000_000, 7),
+        ("C", 1_000_000, 9),
+        ("D", 100, 4),
+        ("E", 1_730_000_000, 8),
+        ("F", 1_730_000_000, 8),
+        // The sale of a cake whose year is not listed.
+        ("NEW_YEAR_CAKE+486", 5_000_000, 1),
+    ];
+    // Ids of copies with any level, year or colour, which have ids of their own. A perfect copy does not exclude the others.
+    let mixed = ["SHEEP;4", "GOLDEN_DRAGON;4", "NEW_YEAR_CAKE", "BALLOON_HAT_2024", "CAKE_HAT_2026"];
+    let parts = [
+        "SHEEP;4+100",
+        "GOLDEN_DRAGON;4+200",
+        "BALLOON_HAT_2024_PINK",
+        "GLACITE_BOOTS",
+        "GLACITE_BOOTS+PERFECT",
+        "WOLF;3",
+    ];
+    let cheap = mixed.into_iter().chain(parts).map(|id| (id, 100, None));
+    let listed = listed.into_iter().chain(cheap).map(
+        |(id, lowest, second): (_, _, Option<u32>)| json!({"id": id, "lowest": lowest, "second": second, "listings": 3}),
+    );
     let sold = sold
+        .into_iter()
+        .chain(mixed.into_iter().chain(parts).map(|id| (id, 1_000, 6)))
         .map(|(id, median, sales)| json!({"id": id, "lowest": null, "sale_median": median, "sales": sales}));
-    let [prices, averages] = [listed, sold].map(|items| json!({"lastUpdated": 0, "items": items}));
+    let [prices, averages] =
+        [listed.collect::<Value>(), sold.collect()].map(|items| json!({"lastUpdated": 0, "items": items}));
     let response = format!("success(path.includes('prices') ? {prices} : {averages})");
     replace(&window, "v1/auctions/", &response).await;
     go(&window, "?view=flips&market=auctions").await;
     settle(&window).await;
-    // The fees of B are 2 % for the listing and 1 % for collecting, the fee of A is 1 %. C brings no profit, and D is sold too rarely.
+    // The fees of B are 2 % for the listing and 1 % for collecting, of E 2.5 % and 1 %, of A 1 %. C brings no profit, and D is sold too
+    // rarely.
     let expected = [
         ["B", "11.4M", "142.50%", "8,000,000", "20M", "7", "3"],
+        ["E", "395,000", "0.08%", "485M", "503M", "8", "3"],
         ["A", "190,000", "23.75%", "800,000", "1,000,000", "5", "3"],
     ];
     let shown: Vec<Vec<String>> = rows(&window)
@@ -135,7 +169,11 @@ async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
         .into_iter()
         .map(|row| row.into_iter().map(|cell| cell.lines().next().unwrap_or("").to_owned()).collect())
         .collect();
-    assert_eq!(shown, expected);
+    assert_eq!(shown[..3], expected);
+    let ids = "[...document.querySelectorAll('tbody th a')].map((link) => new URL(link.href).searchParams.get('item')).slice(3).sort()";
+    let mut parts = parts;
+    parts.sort_unstable();
+    assert_eq!(window.evaluate(ids).await, json!(parts));
     window.inspect("market-flips-auctions").await;
     window.expect_clean(&[]);
 }
