@@ -96,9 +96,9 @@ async fn record_minutes(cloud: &Cloud) {
 
 /// Stores candles whose prices move in waves, with a gap. The table must be empty.
 ///
-/// The recorder's code stores the newest two candles of each interval, with the markers that requests for all products need: the market
-/// page requests the candles of yesterday, or until 02:00 UTC the candles of the day before. Older candles are copies of a row that this code
-/// has stored. Copying takes a tenth of the time.
+/// The recorder's code stores the newest two candles of each interval and the 24th, with the markers that requests for all products need: the
+/// market page requests the hour 24 hours ago, and yesterday, or until 02:00 UTC the day before. Older candles are copies of a row that this
+/// code has stored. Copying takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
     let client = Client::new(&sdk);
@@ -111,7 +111,7 @@ async fn store_candles(cloud: &Cloud) {
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();
         let slot = |number: i64| interval.slot(now).get() - number * length;
-        for number in [2, 1] {
+        for number in [24, 2, 1] {
             let start = UnixSeconds::new(slot(number));
             let [sell, buy] = past.prices(start.get());
             let quote = Quote::nearest(sell, buy, 650, 650).unwrap();

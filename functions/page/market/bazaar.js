@@ -1,11 +1,17 @@
 // The products of the bazaar with their present sell and buy prices, and the changes of these prices.
 import { html, useMemo } from "./htm-preact.js";
 import { useResource } from "./api.js";
-import { useDays } from "./days.js";
-import { BAZAAR_PRICES } from "./files.js";
+import { present } from "./clock.js";
+import { closesOf, useDays } from "./days.js";
+import { BAZAAR_PRICES, candlesPath } from "./files.js";
+import { utc } from "./format.js";
+import { useKey } from "./key.js";
 
 /** The bazaar's tax on a sale, in per cent, without an upgrade of the account. */
 export const TAX = 1.25;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 const change = (now, before) => (now && before ? (now / before - 1) * 100 : undefined);
 
@@ -19,15 +25,21 @@ export const flip = (order, offer, tax = TAX) => {
 };
 
 /**
- * Returns `{ items, failure, lastUpdated, midnight, isLoading }`. `items` are the products with orders, `failure` is the failure of the
- * request for prices, `lastUpdated` is when the provider refreshed the prices, and the others are from `useDays`. A product has the fields
- * of the API and: `sell` and `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded
- * instantly in a week, and `turnover`, their value at the present prices; `day` and `week`, the changes of the average price of sell offers since the
- * last and the oldest closing price, in per cent; and `line`, the last eight closing prices and the present price.
+ * Returns `{ items, failure, lastUpdated, since, isLoading }`. `items` are the products with orders, `failure` is the failure of the
+ * request for prices, and `lastUpdated` is when the provider refreshed the prices. A product has the fields of the API and: `sell` and `buy`,
+ * the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, the items traded instantly in a week, and `turnover`,
+ * their value at the present prices; `day` and `week`, the changes of the average price of sell offers in per cent; and `line`, the last eight
+ * closing prices of days and the present price. `since` has the times of the prices that `day` and `week` compare with, in Unix milliseconds,
+ * and the `label` of `day`: the end of the hour 24 hours ago, or without a key the end of the last day, because only days have files.
+ * `isLoading` says that the prices of `day` are still missing.
  */
 export const useBazaar = () => {
+  const key = useKey();
   const { data, failure } = useResource(BAZAAR_PRICES);
   const days = useDays();
+  const start = Math.floor(present() / HOUR) * HOUR - DAY;
+  const hour = useResource(key && candlesPath("1h", start));
+  const hourCloses = useMemo(() => hour.data && closesOf(hour.data), [hour.data]);
   const items = useMemo(() => {
     const traded = data?.items.filter(({ topBuyOrder, topSellOffer }) => topBuyOrder || topSellOffer);
     return traded?.map((product) => {
@@ -35,12 +47,15 @@ export const useBazaar = () => {
       const closes = days.closesOf(id);
       const volume = sellMovingWeek + buyMovingWeek;
       return {
-        ...product, sell, buy, ...flip(sell, buy), volume, turnover: sellMovingWeek * (sell ?? buy) + buyMovingWeek * (buy ?? sell), day: change(buyPrice, closes.at(-1)),
-        week: change(buyPrice, closes[0]), line: [...closes, buyPrice || undefined],
+        ...product, sell, buy, ...flip(sell, buy), volume, turnover: sellMovingWeek * (sell ?? buy) + buyMovingWeek * (buy ?? sell),
+        day: change(buyPrice, key ? hourCloses?.get(id) : closes.at(-1)), week: change(buyPrice, closes[0]), line: [...closes, buyPrice || undefined],
       };
     });
-  }, [data, days]);
-  return { items, failure, lastUpdated: data?.lastUpdated, midnight: days.midnight, isLoading: days.isLoading };
+  }, [data, days, hourCloses]);
+  const since = { day: key ? start + HOUR : days.midnight, week: days.midnight - 7 * DAY, label: key ? "24 hours" : `Since ${utc(days.midnight)}` };
+  // Without the hour, which can be too old for a new service, there is nothing to wait for.
+  const isLoading = key ? !hour.data && hour.failure?.status !== 404 : days.isLoading;
+  return { items, failure, lastUpdated: data?.lastUpdated, since, isLoading };
 };
 
 /** A line chart of these values; missing values are `undefined`. The columns beside the chart have the same facts as numbers. */

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "./htm-preact.js";
 import { load } from "./api.js";
 import { present } from "./clock.js";
-import { dayPath } from "./files.js";
+import { candlesPath } from "./files.js";
 import { watchKey } from "./key.js";
 
 const DAY = 86_400_000;
@@ -16,7 +16,7 @@ const LATE = 7_200_000;
 /** The order in which the days are requested. Day 0 is the oldest. The newest and the oldest day come first, because changes need them. */
 const ORDER = [7, 0, 6, 5, 4, 3, 2, 1];
 
-/** Returns the closing average prices of sell offers by product, from the CSV of a day. */
+/** Returns the closing average prices of sell offers by product, from the CSV of an interval. */
 export const closesOf = (csv) => {
   const [head, ...lines] = csv.split("\n").map((line) => line.split(","));
   const [id, close] = ["item_id", "buy_close"].map((name) => head.indexOf(name));
@@ -40,13 +40,10 @@ const request = async (starts, isWanted, announce) => {
     while (isWanted() && !known.has(start)) {
       await shown();
       try {
-        known.set(start, closesOf(await load(dayPath(start))));
+        known.set(start, closesOf(await load(candlesPath("1d", start))));
       } catch (failure) {
-        if (failure.status === 404) {
-          // Nothing was recorded on that day, or it is the last day and not written yet.
-          if (start !== starts.at(-1)) known.set(start, new Map());
-          break;
-        }
+        // Nothing was recorded on that day, or its candles are not written yet. The next view tries again.
+        if (failure.status === 404) break;
         // The key is refused. The request for the prices reports this.
         if (!Number.isFinite(failure.retryAt)) return;
         await new Promise((resolve) => setTimeout(resolve, Math.max(failure.retryAt - Date.now(), 1_000)));

@@ -1,4 +1,5 @@
 // The public files, which require no key. The market shows them to visitors without a key, if the operator has switched them on.
+import { iso } from "./format.js";
 
 /** The address of the public files, or `undefined`. */
 export const FILES = document.querySelector("meta[name=files]")?.content.replace(/\/$/, "") || undefined;
@@ -24,8 +25,8 @@ const KNOWN = {
 
 const unpacked = (response) => new Response(response.body.pipeThrough(new DecompressionStream("gzip"))).text();
 
-/** Returns the path of all candles of a day in UTC as CSV. `start` is in Unix milliseconds. */
-export const dayPath = (start) => `v1/bazaar/candles/all?interval=1d&opened_at=${new Date(start).toISOString().slice(0, 10)}T00:00:00Z&format=csv`;
+/** Returns the path of all candles of an interval as CSV. `start` is in Unix milliseconds. Only the files of whole days are public. */
+export const candlesPath = (interval, start) => `v1/bazaar/candles/all?interval=${interval}&opened_at=${iso(start)}&format=csv`;
 
 /** Returns the file with the data of this path, or `undefined`: its `address`, and `read`, which returns the data of a response. */
 export const fileOf = (path) => {

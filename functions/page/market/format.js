@@ -66,6 +66,11 @@ export const dateTime = times({ ...day, ...minute });
 /** Returns the local day, minute and second: `22 Nov 2026, 16:17:05`. */
 export const exactTime = times({ ...day, ...minute, second: "2-digit" });
 
+const inUtc = times({ month: "short", day: "numeric", ...minute, timeZone: "UTC" });
+
+/** Returns the day and minute in UTC: `22 Nov, 15:17 UTC`. */
+export const utc = (time) => `${inUtc(time)} UTC`;
+
 /** Returns the local day: `22 Nov 2026`. */
 export const date = times(day);
 

@@ -7,26 +7,26 @@ import { Listing } from "./listing.js";
 import { useNames } from "./names.js";
 import { useTitle } from "./title.js";
 
-const COLUMNS = {
+const columnsOf = (label) => ({
   name: { label: "Item" },
   sell: { label: "Instant sell", text: price },
   buy: { label: "Instant buy", text: price },
   margin: { label: "Margin after tax", text: percent },
   volume: { label: "Volume, 1 week", text: count },
-  day: { label: "Since midnight", text: change },
+  day: { label, text: change },
   week: { label: "1 week", text: change },
-};
+});
 
 /** The view of all products. */
 export const Items = ({ parameters }) => {
   useTitle("Items");
-  const { items, failure, midnight, lastUpdated } = useBazaar();
+  const { items, failure, since, lastUpdated } = useBazaar();
   return html`
     <div class="intro">
       <h1>Items</h1>
       <p class="muted">Every product of the bazaar: what an instant sale brings and an instant purchase costs, the margin of buying with an order and
-        selling with an offer, and how the average sell offer has changed since ${dateTime(midnight)}, midnight of UTC, and the midnight seven days before.</p>
+        selling with an offer, and how the average sell offer has changed since ${dateTime(since.day)} and since ${dateTime(since.week)}.</p>
     </div>
-    <${Listing} items=${items} failure=${failure} nameOf=${useNames()} columns=${COLUMNS} usual="-volume" viewOf=${({ id }) => ({ item: id })}
+    <${Listing} items=${items} failure=${failure} nameOf=${useNames()} columns=${columnsOf(since.label)} usual="-volume" viewOf=${({ id }) => ({ item: id })}
       nouns="products" none="No product is traded at the moment." caption="Products of the bazaar, with prices in coins" paths=${[BAZAAR_PRICES]} updated=${lastUpdated} parameters=${parameters} />`;
 };

@@ -46,7 +46,7 @@ const Figures = ({ id, title, view, label, rows, failure, text, none, children }
 </section>`;
 
 const Bazaar = () => {
-  const { items, failure, midnight, isLoading } = useBazaar();
+  const { items, failure, since, isLoading } = useBazaar();
   const nameOf = useNames();
   const rows = (products, value) => products?.map((product) => ({ item: { id: product.id }, name: nameOf(product.id), value: value(product) }));
   const { movers, traded } = useMemo(() => {
@@ -56,8 +56,8 @@ const Bazaar = () => {
       traded: items && [...items].sort((one, other) => other.turnover - one.turnover).slice(0, ROWS),
     };
   }, [items]);
-  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label="Since midnight" rows=${rows(isLoading ? undefined : movers, ({ day }) => day)} failure=${failure} text=${change}
-      none="No day has been recorded yet."><p class="muted">The average sell offer since ${dateTime(midnight)}, of products that are traded for at least 100 million coins a week.</p><//>
+  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label=${since.label} rows=${rows(isLoading ? undefined : movers, ({ day }) => day)} failure=${failure} text=${change}
+      none="No price from that time is recorded."><p class="muted">The average sell offer since ${dateTime(since.day)}, of products that are traded for at least 100 million coins a week.</p><//>
     <${Figures} id="traded" title="Most traded" view=${{ view: "items" }} label="Coins, 1 week" rows=${rows(traded, ({ turnover }) => turnover)} failure=${failure} text=${price} none="Nothing is traded at the moment." />`;
 };
 

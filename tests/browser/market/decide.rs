@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::defects::{go, replace};
+use super::defects::{go, replace, stop_clock};
 use super::item::download;
 use super::{open, settle, texts_of};
 use crate::cloud::start;
@@ -32,25 +32,29 @@ async fn rows(window: &Window) -> Vec<Vec<String>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
     let cloud = start().await;
-    let window = open(&cloud, "?view=sales").await;
-    let csv = |close: u32| format!("item_id,buy_close,samples\\nCOAL,{close},1440\\n");
-    let day =
-        |close| format!("new Response('{}', {{ headers: {{ 'content-type': 'text/csv' }} }})", csv(close));
+    let window = open(&cloud, "?view=status").await;
+    // The candles of the day that has just ended are not written yet.
+    stop_clock(&window, "2026-11-28T00:30:00Z").await;
+    let csv = |close: u32| {
+        let text = format!("item_id,buy_close,samples\\nCOAL,{close},1440\\n");
+        format!("new Response('{text}', {{ headers: {{ 'content-type': 'text/csv' }} }})")
+    };
     let products = json!({"items": [product("COAL", [100.0, 110.0], [100.0, 120.0], 20_000_000)]});
-    // The oldest requested day is the eighth before today.
-    let days = format!(
-        "(Date.now() - Date.parse(path.slice(44, 54)) > 7.5 * 86400000 ? {} : {})",
-        day(60),
-        day(100)
-    );
     let response = format!(
-        "path.includes('mode=prices') ? success({products}) : path.includes('all?') ? {days} : pass()"
+        "path.includes('mode=prices') ? success({products}) : path.includes('1h&opened_at=2026-11-27T00:00:00Z') ? {}
+         : path.includes('1d&opened_at=2026-11-19T00:00:00Z') ? {} : path.includes('all?') ? {} : new Promise(() => {{}})",
+        csv(100),
+        csv(60),
+        csv(999)
     );
     replace(&window, "v1/", &response).await;
     go(&window, "?view=items").await;
-    window.wait("document.querySelector('tbody td:nth-child(7)')?.innerText.endsWith('%')").await;
+    window.wait("document.querySelectorAll('tbody td:is(:nth-child(6), :nth-child(7))').length === 2").await;
+    window.wait("[...document.querySelectorAll('tbody td')].slice(-2).every(({ innerText }) => innerText.endsWith('%'))").await;
     let expected = ["Coal", "100.00", "110.00", "8.63%", "60M\n60,000,000", "+20.0%", "+100.0%"];
     assert_eq!(rows(&window).await, [expected]);
+    assert_eq!(texts_of(&window, "thead th").await[5..], ["24 hours", "1 week"]);
+    window.wait_for_text("has changed since 27 Nov 2026, 01:00 and since 20 Nov 2026, 00:00.").await;
     window.inspect("market-items-computed").await;
     window.expect_clean(&[]);
 }

@@ -37,6 +37,14 @@ pub(super) async fn go(window: &Window, query: &str) {
     window.evaluate(&script).await;
 }
 
+/// Reloads the page, and stops its clock at this time. Its time zone becomes UTC.
+pub(super) async fn stop_clock(window: &Window, now: &str) {
+    window.call("Emulation.setTimezoneOverride", json!({"timezoneId": "UTC"})).await;
+    window.reload().await;
+    settle(window).await;
+    window.evaluate(&format!("void (Date.now = () => Date.parse('{now}'))")).await;
+}
+
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {

@@ -3,7 +3,7 @@
 use local::{Cloud, Options};
 use serde_json::json;
 
-use super::defects::{go, replace};
+use super::defects::{go, replace, stop_clock};
 use super::{settle, texts_of};
 use crate::cloud::{ITEM, pro_key};
 use crate::window::Window;
@@ -31,6 +31,12 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     settle(&window).await;
     assert_eq!(texts_of(&window, "h2").await, ["Movers", "Most traded"]);
     window.inspect("market-visitor").await;
+    // Only days have files. A change names the end of the last one.
+    stop_clock(&window, "2026-11-28T00:30:00Z").await;
+    go(&window, "?view=items").await;
+    window
+        .wait("document.querySelector('thead th:nth-child(6)')?.innerText === 'Since 27 Nov, 00:00 UTC'")
+        .await;
     window.press("/").await;
     window.type_text("enchanted diamond").await;
     window.wait("document.querySelectorAll('[role=option]').length > 0").await;
