@@ -7,7 +7,7 @@ import { dateTime, duration } from "./format.js";
 const LATE = 60_000;
 
 /** The time without a change after which the provider counts as standing still, in milliseconds. */
-const STANDSTILL = 600_000;
+export const STANDSTILL = 600_000;
 
 /** The age of data from the time `of`, in Unix milliseconds, with a sign if it is late. */
 export const Age = ({ of }) => {

@@ -10,8 +10,17 @@ import { useKey } from "./key.js";
 /** The bazaar's tax on a sale, in per cent, without an upgrade of the account. */
 export const TAX = 1.25;
 
+/** The limits of flips, if the visitor sets none. */
+export const FREE = { tax: TAX, budget: Infinity, least: 0, most: Infinity };
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+
+/** Hours of a week. */
+const HOURS = 168;
+
+/** The difference between best orders and averages, in per cent, above which a flip is marked. */
+const FAR = 5;
 
 const change = (now, before) => (now && before ? (now / before - 1) * 100 : undefined);
 
@@ -23,6 +32,24 @@ export const flip = (order, offer, tax = TAX) => {
   const profit = order && offer ? offer * (1 - tax / 100) - order : undefined;
   return { profit, margin: profit && (profit / order) * 100 };
 };
+
+const isFar = (top, average) => Math.abs(top / average - 1) * 100 > FAR;
+
+/** Returns the flips in the bazaar. Items per hour are limited by the slower side and by the budget. */
+export const flipsOf = (products, { tax, budget, least, most } = FREE) =>
+  products
+    .map((product) => {
+      const { sell, buy, sellPrice, buyPrice, sellMovingWeek, buyMovingWeek } = product;
+      const perHour = Math.min(Math.min(sellMovingWeek, buyMovingWeek) / HOURS, budget / sell);
+      const { profit, margin } = flip(sell, buy, tax);
+      return { ...product, profit, margin, perHour, coinsPerHour: profit * perHour, isUnsure: isFar(sell, sellPrice) || isFar(buy, buyPrice) };
+    })
+    .filter(({ profit, perHour, sell }) => profit > 0 && perHour >= least && sell <= most && sell <= budget);
+
+/** The mark of a flip with unusual prices. */
+export const Unsure = ({ isUnsure }) =>
+  isUnsure && html`<span class="unsure" title="The best orders are more than ${FAR} % from the averages of their sides">
+    ≠ averages</span>`;
 
 /**
  * Returns `{ items, failure, lastUpdated, since, isLoading }`. `items` are the products with orders, `failure` is the failure of the

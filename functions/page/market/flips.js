@@ -4,7 +4,7 @@
 import { html, useMemo } from "./htm-preact.js";
 import { Link, show } from "./address.js";
 import { WHOLE_CATALOGUE, useResource } from "./api.js";
-import { Line, TAX, flip, useBazaar } from "./bazaar.js";
+import { FREE, Line, Unsure, flipsOf, useBazaar } from "./bazaar.js";
 import { AUCTION_PRICES, AVERAGES, BAZAAR_PRICES } from "./files.js";
 import { amount, count, percent, price } from "./format.js";
 import { useKey } from "./key.js";
@@ -12,27 +12,8 @@ import { Listing } from "./listing.js";
 import { useNames, useProducts } from "./names.js";
 import { useTitle } from "./title.js";
 
-/** Hours of a week. */
-const HOURS = 168;
-
-/** The difference between best orders and averages, in per cent, above which the list warns. */
-const FAR = 5;
-
 /** The least number of sales per day: with fewer, their median says little about the next sale. */
 const LEAST_SALES = 5;
-
-const isFar = (top, average) => Math.abs(top / average - 1) * 100 > FAR;
-
-/** Returns the flips in the bazaar. Items per hour are limited by the slower side and by the budget. */
-export const flipsOf = (products, { tax, budget, least, most }) =>
-  products
-    .map((product) => {
-      const { sell, buy, sellPrice, buyPrice, sellMovingWeek, buyMovingWeek } = product;
-      const perHour = Math.min(Math.min(sellMovingWeek, buyMovingWeek) / HOURS, budget / sell);
-      const { profit, margin } = flip(sell, buy, tax);
-      return { ...product, profit, margin, perHour, coinsPerHour: profit * perHour, isUnsure: isFar(sell, sellPrice) || isFar(buy, buyPrice) };
-    })
-    .filter(({ profit, perHour, sell }) => profit > 0 && perHour >= least && sell <= most && sell <= budget);
 
 /** Returns the seller's share of a buy-it-now auction, after the fee for listing and, above a million coins, the fee of 1 % for collecting. */
 export const proceeds = (sale) => {
@@ -68,9 +49,8 @@ export const npcFlipsOf = (products, items) => {
 };
 
 const BAZAAR = {
-  name: { label: "Item", note: ({ isUnsure }) => isUnsure && html`<span class="unsure" title="The best orders are more than 5 % from the averages of their sides">
-    ≠ averages</span>` },
-  coinsPerHour: { label: "Coins per hour", text: price },
+  name: { label: "Item", note: Unsure },
+  coinsPerHour: { label: "Coins per hour, all players", text: price },
   profit: { label: "Profit after tax", text: price },
   margin: { label: "Margin", text: percent },
   sell: { label: "Buy at", text: price },
@@ -98,24 +78,24 @@ const NPC = {
   buyVolume: { label: "Offered now", text: count },
 };
 
-/** The fields above the list, with their values if they are empty. */
+/** The fields above the list. An empty field has its value of `FREE`. */
 const FIELDS = {
-  tax: { label: "Tax, %", usual: TAX, largest: 100 },
-  budget: { label: "Budget, coins", usual: Infinity },
-  least: { label: "Least items per hour", usual: 0 },
-  most: { label: "Price up to, coins", usual: Infinity },
+  tax: { label: "Tax, %", largest: 100 },
+  budget: { label: "Budget, coins" },
+  least: { label: "Least items per hour" },
+  most: { label: "Price up to, coins" },
 };
 
 const limitsOf = (parameters) =>
-  Object.fromEntries(Object.entries(FIELDS).map(([name, { usual, largest = Infinity }]) => {
-    const value = parameters[name] ? amount(parameters[name]) : usual;
-    return [name, value <= largest ? value : usual];
+  Object.fromEntries(Object.entries(FIELDS).map(([name, { largest = Infinity }]) => {
+    const value = parameters[name] ? amount(parameters[name]) : FREE[name];
+    return [name, value <= largest ? value : FREE[name]];
   }));
 
 const Fields = ({ names, parameters }) => names.map((name) => {
-  const { label, usual, largest = Infinity } = FIELDS[name];
+  const { label, largest = Infinity } = FIELDS[name];
   const isWrong = Boolean(parameters[name]) && !(amount(parameters[name]) <= largest);
-  return html`<label key=${name}>${label}<input inputmode="decimal" autocomplete="off" placeholder=${Number.isFinite(usual) ? usual : "any"}
+  return html`<label key=${name}>${label}<input inputmode="decimal" autocomplete="off" placeholder=${Number.isFinite(FREE[name]) ? FREE[name] : "any"}
     value=${parameters[name] ?? ""} aria-invalid=${isWrong} title=${isWrong ? "A number, such as 250000, 1.5m or 2b" : undefined}
     onInput=${({ target }) => show({ ...parameters, [name]: target.value.trim(), page: "" }, { replace: true })} /></label>`;
 });
@@ -125,7 +105,7 @@ const BazaarFlips = ({ parameters }) => {
   const limits = limitsOf(parameters);
   const flips = useMemo(() => items && flipsOf(items, limits), [items, ...Object.values(limits)]);
   return html`<div class="intro"><p class="muted">Buy at the best order, sell at the best offer, and keep the difference after the tax. Items per hour: the smaller weekly
-      volume of instant trades, divided by 168, within your budget. Other players see the same flips: look at the item before you buy.</p></div>
+      volume of instant trades of all players, divided by 168, within your budget. You share them and their coins with the others who see the same flips. Look at the item before you buy.</p></div>
     <${Listing} items=${flips} failure=${failure} nameOf=${useNames()} columns=${BAZAAR} usual="-coinsPerHour" viewOf=${({ id }) => ({ item: id })}
       nouns="flips" none="No product brings a profit within these limits." caption="Flips in the bazaar, in coins" paths=${[BAZAAR_PRICES]} updated=${lastUpdated} parameters=${parameters}
       controls=${html`<${Fields} names=${Object.keys(FIELDS)} parameters=${parameters} />`} />`;

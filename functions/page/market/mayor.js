@@ -1,8 +1,9 @@
-// The mayor, the open election, and past mayors. Elections are as the provider sends them, so every part can be missing.
+// The mayor, the open election, and past mayors.
 import { html, useState } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { closesAt, opensAt } from "./calendar.js";
 import { Countdown } from "./countdown.js";
+import { list, ranked, totalOf, votes } from "./election.js";
 import { Failure } from "./failure.js";
 import { dateRange, dateTime, integer, percent } from "./format.js";
 import { Moves } from "./moves.js";
@@ -17,9 +18,6 @@ const HISTORY = "v1/mayor/history?limit=100";
 /** The number of past mayors that are shown at first. */
 const FIRST = 12;
 
-/** Returns the entries with a name. */
-const list = (value) => (Array.isArray(value) ? value.filter((entry) => entry?.name) : []);
-
 const role = ({ key, name }) => {
   const text = nameOfId(String(key ?? ""));
   return key && text.toLowerCase() !== plain(name).toLowerCase() ? html`<span class="muted">${text}</span>` : "";
@@ -29,13 +27,6 @@ const Perks = ({ perks }) =>
   html`<ul class="perks plain">${list(perks).map((perk, index) => html`<li key=${index}>
     <strong>${plain(perk.name)}</strong>${perk.minister && html` <span class="muted">(also as minister)</span>`}<div>${plain(perk.description)}</div>
   </li>`)}</ul>`;
-
-const votes = (candidate) => (Number.isFinite(candidate.votes) ? candidate.votes : 0);
-
-const totalOf = (candidates) => candidates.reduce((sum, candidate) => sum + votes(candidate), 0);
-
-/** Returns the candidates, most votes first; in the provider's order while the votes are hidden. */
-const ranked = ({ candidates }) => list(candidates).sort((a, b) => votes(b) - votes(a));
 
 /**
  * Returns the minister, who came second in the election, with their `perk`, or `null`. With a special mayor there is no minister: none of
@@ -141,7 +132,7 @@ export const Mayor = () => {
   useTitle("Mayor");
   const { data, failure } = useResource("v1/mayor");
   const past = useResource(HISTORY);
-  const [leader] = ranked(data?.current ?? {});
+  const [leader] = ranked(data?.current);
   const moves = (id, name, text) => html`<${Moves} key=${name} id=${id} name=${name} role=${text} history=${past.data?.history} />`;
   // Past mayors are shown only once the data above them has arrived, so that they do not move.
   return html`

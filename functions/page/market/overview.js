@@ -1,22 +1,29 @@
-// The first view: watched items, movers, the most traded items, and a card for each other view.
+// The first view: watched items, movers, the most traded items, the best flips, and a card for each other view.
 import { html, useMemo } from "./htm-preact.js";
 import { Link } from "./address.js";
+import { STANDSTILL } from "./age.js";
 import { useResource } from "./api.js";
-import { useBazaar } from "./bazaar.js";
+import { TAX, Unsure, flipsOf, useBazaar } from "./bazaar.js";
 import { closesAt } from "./calendar.js";
 import { Countdown, useNow } from "./countdown.js";
+import { ranked, totalOf, votes } from "./election.js";
 import { Failure } from "./failure.js";
-import { AVERAGES } from "./files.js";
-import { change, dateTime, integer, price } from "./format.js";
+import { AVERAGES, BAZAAR_PRICES } from "./files.js";
+import { change, dateTime, duration, integer, percent, price } from "./format.js";
 import { useKey } from "./key.js";
 import { plain, useNames, useProducts } from "./names.js";
 import { Skeleton } from "./skeleton.js";
+import { State } from "./status.js";
 import { useTitle } from "./title.js";
 import { WatchTable, usePrices } from "./watch.js";
 import { Star, useWatched } from "./watched.js";
 
-/** The number of items of a short table. */
+/** The number of items of a short table, and of flips. */
 const ROWS = 8;
+const FLIPS = 3;
+
+/** The age from which sales in auctions are late, in milliseconds: those of an hour appear within 22 minutes after its end. */
+const LATE_SALES = 5_400_000;
 
 /** The least turnover of movers, in coins per week: single orders move the prices of rare products a lot. */
 const LEAST_TURNOVER = 100_000_000;
@@ -31,34 +38,40 @@ const Card = ({ view, title, path, children }) => {
 };
 
 /** A short table with the name and one figure of each item. `rows` are missing while they load. */
-const Figures = ({ id, title, view, label, rows, failure, text, none, children }) => html`<section class="card overview" aria-labelledby=${id} aria-busy=${!rows && !failure}>
+const Figures = ({ id, title, view, label, rows, count = ROWS, failure, text, none, children }) => html`<section class="card overview" aria-labelledby=${id} aria-busy=${!rows && !failure}>
   <h2 id=${id}><${Link} view=${view}>${title}</${Link}></h2>
   ${failure && html`<${Failure} failure=${failure} stale=${Boolean(rows)} />`}
   ${rows?.length === 0 && html`<p class="muted">${none}</p>`}
   ${(rows ? rows.length > 0 : !failure) && html`<table>
     <thead><tr><th scope="col">Item</th><th scope="col">${label}</th></tr></thead>
-    <tbody>${(rows ?? Array.from({ length: ROWS })).map((row, index) => html`<tr key=${index} aria-hidden=${row ? undefined : "true"}>
-      <th scope="row">${row ? html`<${Star} ...${row.item} name=${row.name} /><${Link} view=${{ item: row.item.id, market: row.item.market }}>${row.name}</${Link}>`
+    <tbody>${(rows ?? Array.from({ length: count })).map((row, index) => html`<tr key=${index} aria-hidden=${row ? undefined : "true"}>
+      <th scope="row">${row ? html`<${Star} ...${row.item} name=${row.name} /><${Link} view=${{ item: row.item.id, market: row.item.market }}>${row.name}</${Link}>${row.note}`
         : html`<${Skeleton} length=${16} />`}</th>
       <td>${row ? text(row.value) : html`<${Skeleton} length=${6} />`}</td></tr>`)}</tbody>
   </table>`}
   ${children}
 </section>`;
 
-const Bazaar = () => {
+/** The cards of the bazaar. `children` come before the flips. */
+const Bazaar = ({ children }) => {
   const { items, failure, since, isLoading } = useBazaar();
   const nameOf = useNames();
-  const rows = (products, value) => products?.map((product) => ({ item: { id: product.id }, name: nameOf(product.id), value: value(product) }));
-  const { movers, traded } = useMemo(() => {
+  const rows = (products, value) =>
+    products?.map((product) => ({ item: { id: product.id }, name: nameOf(product.id), note: Unsure(product), value: value(product) }));
+  const { movers, traded, flips } = useMemo(() => {
     const moved = items?.filter(({ turnover, day }) => turnover >= LEAST_TURNOVER && day);
     return {
       movers: moved?.length ? moved.sort((one, other) => Math.abs(other.day) - Math.abs(one.day)).slice(0, ROWS) : items && [],
       traded: items && [...items].sort((one, other) => other.turnover - one.turnover).slice(0, ROWS),
+      flips: items && flipsOf(items).sort((one, other) => other.coinsPerHour - one.coinsPerHour).slice(0, FLIPS),
     };
   }, [items]);
   return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label=${since.label} rows=${rows(isLoading ? undefined : movers, ({ day }) => day)} failure=${failure} text=${change}
       none="No price from that time is recorded."><p class="muted">The average sell offer since ${dateTime(since.day)}, of products that are traded for at least 100 million coins a week.</p><//>
-    <${Figures} id="traded" title="Most traded" view=${{ view: "items" }} label="Coins, 1 week" rows=${rows(traded, ({ turnover }) => turnover)} failure=${failure} text=${price} none="Nothing is traded at the moment." />`;
+    <${Figures} id="traded" title="Most traded" view=${{ view: "items" }} label="Coins, 1 week" rows=${rows(traded, ({ turnover }) => turnover)} failure=${failure} text=${price} none="Nothing is traded at the moment." />
+    ${children}
+    <${Figures} id="flips" title="Best flips" view=${{ view: "flips" }} label="Coins per hour" rows=${rows(flips, ({ coinsPerHour }) => coinsPerHour)} count=${FLIPS} failure=${failure} text=${price}
+      none="No product brings a profit at the moment."><p class="muted">The coins of all players together, who buy with an order and sell with an offer in the bazaar, after the tax of ${TAX} %.</p><//>`;
 };
 
 const Auctions = () => {
@@ -77,19 +90,38 @@ const Watched = () => {
     ${failure && html`<${Failure} failure=${failure} stale=${items.some(({ isHere }) => isHere)} />`}<${WatchTable} items=${items} nameOf=${nameOf} /></section>`;
 };
 
-const Mayor = ({ mayor, election }) => {
+const Mayor = ({ mayor, election, current }) => {
   const ends = closesAt(Number(election.year) + 1);
+  const candidates = ranked(current);
+  const [leader] = candidates;
+  const share = leader && (votes(leader) / totalOf(candidates)) * 100;
   return html`<p><strong>${plain(mayor.name)}</strong> is in office.</p>
-    ${ends > 0 && html`<${Countdown} label="The term ends in" to=${ends} over="The term has ended." />`}`;
+    ${ends > 0 && html`<${Countdown} label="The term ends in" to=${ends} over="The term has ended." />`}
+    ${leader && html`<p class="figures">${share > 0 ? html`<strong>${plain(leader.name)}</strong> leads the election with ${percent(share)} of the votes.`
+      : "The leader of the election is not known."}</p>`}`;
 };
 
 const Sales = ({ sales }) => {
   const now = useNow();
-  const next = [...sales].sort((one, other) => one.start - other.start)[0];
+  const nameOf = useNames();
+  const [next, ...others] = sales.filter(({ end }) => end > now).sort((one, other) => one.start - other.start);
   if (!next) return html`<p>No fire sale is on or announced.</p>`;
   const hasStarted = next.start <= now;
-  return html`<p>${sales.length === 1 ? "One sale" : `${sales.length} sales`}</p>
-    <${Countdown} label=${hasStarted ? "The first ends in" : "The first starts in"} to=${hasStarted ? next.end : next.start} over="The first has ended." />`;
+  return html`<p><strong>${nameOf(next.item_id)}</strong> for ${integer(next.price)} gems</p>
+    <${Countdown} label=${hasStarted ? "On sale, ends in" : "Announced, starts in"} to=${hasStarted ? next.end : next.start} />
+    ${others.length > 0 && html`<p class="muted">${others.length} more ${others.length > 1 ? "sales" : "sale"}</p>`}`;
+};
+
+/** A line about the ages of the data in this view. `/v1/status` would know more, but all visitors share its limit. */
+const Health = () => {
+  const { data, failure } = useResource(BAZAAR_PRICES);
+  const averages = useResource(useKey() && AVERAGES).data;
+  const sales = averages?.items.length ? Date.parse(averages.until) : NaN;
+  const now = useNow();
+  if (!data) return !failure && html`<p><${Skeleton} length=${40} /></p>`;
+  const age = now - data.lastUpdated;
+  return html`<p class="figures"><${State} isHealthy=${age < STANDSTILL && !(now - sales >= LATE_SALES)} />:
+    prices of the bazaar ${duration(age)} old${sales > 0 && `, sales in auctions until ${dateTime(sales)}`}</p>`;
 };
 
 /** The first view. */
@@ -100,10 +132,11 @@ export const Overview = () => {
     <div class="intro">
       <h1>Market</h1>
       <p class="muted">Prices of the bazaar and of auctions in Hypixel SkyBlock. Search for an item to see its prices and history.</p>
+      <${Health} />
     </div>
     <${Watched} />
-    <div class="grid"><${Bazaar} />${key && html`<${Auctions} />`}</div>
-    <div class="grid">
+    <div class="grid thirds">
+      <${Bazaar}>${key && html`<${Auctions} />`}</${Bazaar}>
       ${key && html`<${Card} view="mayor" title="Mayor" path="v1/mayor">${(data) => html`<${Mayor} ...${data} />`}</${Card}>
       <${Card} view="sales" title="Fire sales" path="v1/fire-sales">${(data) => html`<${Sales} ...${data} />`}</${Card}>`}
     </div>`;

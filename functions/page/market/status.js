@@ -15,7 +15,7 @@ const LABELS = { auctions: "Auction prices", bazaar: "Bazaar prices", candles: "
 const MARKETS = ["auctions", "bazaar"];
 
 /** The state as a sign and in words, not only in colour. */
-const State = ({ isHealthy }) =>
+export const State = ({ isHealthy }) =>
   html`<span class=${isHealthy ? "good" : "bad"}><span aria-hidden="true">${isHealthy ? "✓" : "✕"}</span> ${isHealthy ? "Healthy" : "Not healthy"}</span>`;
 
 const gap = (period) =>

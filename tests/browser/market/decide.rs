@@ -9,7 +9,7 @@ use crate::cloud::start;
 use crate::window::Window;
 
 /// A product with these best orders, averages and weekly instant sales. Its weekly instant purchases are twice those sales.
-fn product(id: &str, [order, offer]: [f64; 2], [sell, buy]: [f64; 2], week: u32) -> Value {
+pub(super) fn product(id: &str, [order, offer]: [f64; 2], [sell, buy]: [f64; 2], week: u32) -> Value {
     json!({
         "id": id, "topBuyOrder": order, "topSellOffer": offer, "sellPrice": sell, "buyPrice": buy,
         "sellVolume": 1, "buyVolume": 1, "sellMovingWeek": week, "buyMovingWeek": week * 2,
@@ -84,6 +84,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     let ice = row("Ice", &["2,700", "2.70", "2.70%", "100.00", "104.00", "1,000", "–"]);
     assert_eq!(rows(&window).await, [&diamond, &coal, &ice].map(Clone::clone));
     assert_eq!(texts_of(&window, ".unsure").await, ["≠ averages"]);
+    assert!(texts_of(&window, "thead th").await[1].starts_with("Coins per hour, all players"));
     window.inspect("market-flips-computed").await;
 
     for (query, expected) in [

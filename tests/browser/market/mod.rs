@@ -13,6 +13,7 @@ mod gestures;
 mod hours;
 mod item;
 mod key;
+mod overview;
 mod prices;
 mod search;
 mod series;

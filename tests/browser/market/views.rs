@@ -28,7 +28,8 @@ async fn every_view_has_an_address_and_a_title_and_can_be_used_by_everyone() {
     window.evaluate(&format!("localStorage.setItem('watched', '[{{\"id\":\"{ITEM}\"}}]')")).await;
     window.reload().await;
     settle(&window).await;
-    let headings = ["Watched", "Movers", "Most traded", "Most sold in auctions", "Mayor", "Fire sales"];
+    let headings =
+        ["Watched", "Movers", "Most traded", "Most sold in auctions", "Best flips", "Mayor", "Fire sales"];
     assert_eq!(texts_of(&window, "h2").await, headings);
     window.wait("document.querySelector('[aria-labelledby=movers] td')?.innerText.endsWith('%')").await;
     window.inspect("market-overview").await;

@@ -29,7 +29,8 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     window.wait("/[0-9]/.test(document.querySelector('tbody td')?.innerText)").await;
     window.open("/market").await;
     settle(&window).await;
-    assert_eq!(texts_of(&window, "h2").await, ["Movers", "Most traded"]);
+    assert_eq!(texts_of(&window, "h2").await, ["Movers", "Most traded", "Best flips"]);
+    window.wait_for_text("✓ Healthy: prices of the bazaar ").await;
     window.inspect("market-visitor").await;
     // Only days have files. A change names the end of the last one.
     stop_clock(&window, "2026-11-28T00:30:00Z").await;
