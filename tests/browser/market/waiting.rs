@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use local::{Cloud, Options};
+
 use super::{open, settle};
+use crate::auctions::record_prices;
 use crate::cloud::start;
 use crate::window::{Request, Window};
 
@@ -63,4 +66,23 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_is_opened_before_anything_is_recorded_finds_the_prices_without_a_reload() {
+    let cloud = Cloud::start(Options::for_tests()).await.unwrap();
+    let window = open(&cloud, "?view=auctions").await;
+    window.wait("document.querySelector('[data-status=\"500\"]')").await;
+    let next =
+        "Number(/Next try in (\\d+) s/.exec(document.querySelector('[data-status=\"500\"]').innerText)[1])";
+    let seconds = window.evaluate(next).await.as_u64().unwrap();
+    assert!(seconds <= 20, "{seconds}");
+    record_prices(&cloud).await;
+    window.wait("document.querySelectorAll('tbody th a').length > 10").await;
+    window.wait("!document.querySelector('[data-status]')").await;
+    expect_waits(&window, 500);
+    window.click("link", "Items").await;
+    window.wait("document.querySelectorAll('tbody th a').length > 10").await;
+    window.expect_clean(&["Failed to load resource"]);
 }
