@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
-use crate::json::{Object, StringText};
+use crate::json::{Members, Object, ObjectText, StringText};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/items";
@@ -58,13 +58,33 @@ impl<'a> Row for Item<'a> {
     }
 }
 
-/// An item as the provider sends it.
+/// An item as the provider sends it, but without the signature of its skin.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct WholeItem<'a> {
     #[serde(skip)]
     item: Item<'a>,
-    text: &'a RawValue,
+    text: Cow<'a, RawValue>,
+}
+
+/// An item whose skin is an object. Until 2024, skins were strings.
+#[derive(Deserialize)]
+struct WithSkin<'a> {
+    #[serde(borrow)]
+    skin: ObjectText<'a>,
+}
+
+/// Returns the text of an item without the signature of its skin, or `None` if there is no signature. Only the game's client needs signatures,
+/// which are 40 % of the provider's response.
+fn without_signature(item: &RawValue) -> Option<Box<RawValue>> {
+    let Object(WithSkin { skin }) = serde_json::from_str(item.get()).ok()?;
+    let Members(members) = serde_json::from_str::<Members<StringText<'_>, &RawValue>>(skin.get()).ok()?;
+    let unsigned = members.iter().filter(|(name, _)| name.decoded() != "signature");
+    let unsigned: Vec<_> = unsigned.map(|(name, value)| format!("{}:{}", name.get(), value.get())).collect();
+    if unsigned.len() == members.len() {
+        return None;
+    }
+    RawValue::from_string(item.get().replace(skin.get(), &format!("{{{}}}", unsigned.join(",")))).ok()
 }
 
 impl<'a> Row for WholeItem<'a> {
@@ -85,14 +105,17 @@ impl<'a> Row for WholeItem<'a> {
     }
 }
 
-/// Returns the items in the provider's response with all of their fields.
+/// Returns the items in the provider's response with all of their fields, but without the signatures of skins.
 ///
 /// # Errors
 /// If the response is invalid.
 pub fn parse_whole(response: &UpstreamResponse) -> Result<Rows<WholeItem<'_>>, UpstreamError> {
     let texts = response.parse::<Items<&RawValue>>()?.items;
     let entries = texts.into_iter().map(|text| match serde_json::from_str(text.get()) {
-        Ok(Object(item)) => Entry::Parsed(WholeItem { item, text }),
+        Ok(Object(item)) => {
+            let text = without_signature(text).map_or(Cow::Borrowed(text), Cow::Owned);
+            Entry::Parsed(WholeItem { item, text })
+        }
         Err(error) => Entry::Unparsed(text, error.to_string()),
     });
     Ok(entries.collect::<Vec<_>>().into())

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use common::json::ObjectText;
 use schemars::JsonSchema;
 
-/// The data of `mode=full`: all items with every field of the provider.
+/// The data of `mode=full`: all items with every field of the provider, except the signatures of skins.
 #[derive(JsonSchema)]
 pub(crate) struct WholeItems {
     /// The items, in the provider's order.
     items: Vec<WholeItem>,
 }
 
-/// An item as the provider gives it. It may have more fields. Most items have only a few of these fields.
+/// An item as the provider gives it, but without the signature of its skin. It may have more fields. Most items have only a few of these
+/// fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct WholeItem {
