@@ -2,11 +2,12 @@
 //! the limits succeed.
 
 use local::Cloud;
-use serde_json::Value;
+use serde_json::{Value, json};
 use simulator::{Fault, Garbage};
 
 use crate::support::{
-    await_logs, examples, expect_clean_logs, get, live_examples, record_prices, simulator, start,
+    await_logs, examples, expect_clean_logs, get, in_repository, live_examples, record_prices, simulator,
+    start,
 };
 
 /// The logged cause of the first failed request.
@@ -36,6 +37,60 @@ async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
             !line.starts_with("local:"),
             "the failure must come from the function, not from Lambda: {line}"
         );
+    }
+}
+
+/// The provider's response with this many rows of the captured items, of which every second one has a skin of the size that skins have had
+/// since 2025: a value of 424 characters, and a signature of 684.
+fn items_of_real_size(count: usize) -> String {
+    let capture: Value = serde_json::from_str(&captures::text("items/v2-20241015.json").unwrap()).unwrap();
+    let captured = capture["items"].as_array().unwrap();
+    let row = |number: usize| {
+        let mut row = captured[number % captured.len()].clone();
+        let fields = row.as_object_mut().unwrap();
+        fields.remove("skin");
+        if number >= captured.len() {
+            fields["id"] = format!("{}~{}", fields["id"].as_str().unwrap(), number / captured.len()).into();
+        }
+        if number.is_multiple_of(2) {
+            let skin = json!({"value": "e".repeat(424), "signature": "A".repeat(684)});
+            fields.insert("skin".to_owned(), skin);
+        }
+        row
+    };
+    json!({"success": true, "items": (0..count).map(row).collect::<Vec<_>>()}).to_string()
+}
+
+/// The contract has the size of today's response, and the number of items at which Lambda's limit ends.
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn ten_thousand_items_of_real_size_fit_into_a_response() {
+    let cloud = start().await;
+    let serve = async |count: usize| {
+        let body = Fault::default().with_body(items_of_real_size(count));
+        simulator(&cloud).set_fault("/v2/resources/skyblock/items", body);
+        cloud.kill("items").await.unwrap();
+        get(&cloud, "/v1/items?mode=full").await
+    };
+    let today = serve(5_600).await.text.len();
+    let many = serve(10_000).await;
+    assert_eq!(many.data()["items"].as_array().unwrap().len(), 10_000);
+    let of_items = |line: &Value| line["route"] == "/v1/items" && line["bytes"] == many.text.len();
+    // The alarm `functions: large responses` reads the field.
+    let payload = await_logs(&cloud, 1, of_items).await[0]["payload_bytes"].as_u64().unwrap();
+    assert_eq!(payload, u64::try_from(json!(many.text).to_string().len()).unwrap());
+    let thousands = 10 * 6_291_556 / payload;
+    serve(usize::try_from(thousands).unwrap() * 1_000).await.data();
+    serve(12_000).await.error("INTERNAL_ERROR");
+
+    let page = std::fs::read_to_string(in_repository("functions/README.md")).unwrap();
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let tenths = (today + 50_000) / 100_000;
+    for expected in [
+        format!("With 5,600 items, the response has {}.{} MB", tenths / 10, tenths % 10),
+        format!("At about {thousands},000 items, it would exceed Lambda's limit of 6,291,556 bytes"),
+    ] {
+        assert!(page.contains(&expected), "functions/README.md does not say: {expected}");
     }
 }
 

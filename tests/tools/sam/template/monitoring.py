@@ -84,6 +84,14 @@ class Monitoring(unittest.TestCase):
         # Each run with unchanged data logs a line, so one line is enough.
         self.assertTrue(all(alarm["Statistic"] == "Sum" and alarm["Threshold"] == 0 for alarm in standstills))
 
+    def test_a_response_near_lambdas_limit_has_an_alarm(self):
+        alarm = ALARMS["LargeResponses"]["Properties"]
+        self.assertEqual((alarm["Statistic"], alarm["Threshold"]), ("Maximum", int(0.8 * 6_291_556)))
+        [size] = [resource["Properties"] for resource in FILTERS.values() if "PayloadBytes" in json.dumps(resource)]
+        self.assertEqual(size["MetricTransformations"][0]["MetricValue"], "$.payload_bytes")
+        handler = (TEMPLATE.parent / "common/src/lambda/handler.rs").read_text()
+        self.assertIn("payload_bytes,", handler)
+
     def test_filters_count_messages_and_causes_that_functions_log(self):
         source = "".join(path.read_text() for folder in ("common", "functions") for path in (TEMPLATE.parent / folder).rglob("*.rs"))
         for name, resource in FILTERS.items():
