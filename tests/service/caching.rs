@@ -60,6 +60,23 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl_and_its_headers
         }
     }
     expect_clean_logs(&cloud);
+#[tokio::test]
+async fn both_modes_of_the_items_share_their_pause() {
+    const ITEMS: &str = "/v2/resources/skyblock/items";
+    let cloud = start_with(one_instance_each()).await;
+    simulator(&cloud).set_fault(ITEMS, Fault::status(503));
+    for (turn, now) in (1..).zip([START, START + 3_600_000]) {
+        get_at(&cloud, "/v1/items", now).await.error("INTERNAL_ERROR");
+        let paused = get_at(&cloud, "/v1/items?mode=full", now).await;
+        paused.error("INTERNAL_ERROR");
+        assert_eq!(paused.headers["retry-after"], "1");
+        // A failed request is sent once more.
+        expect_requests(&cloud, ITEMS, 2 * turn);
+    }
+    simulator(&cloud).clear_faults();
+    for mode in ["full", "basic"] {
+        assert!(!get_at(&cloud, &format!("/v1/items?mode={mode}"), START + 7_200_000).await.cached());
+    }
 }
 
 #[tokio::test]

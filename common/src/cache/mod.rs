@@ -90,6 +90,13 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         Self { stale: Duration::ZERO, ..self }
     }
 
+    /// Returns this cache, changed so that all keys pause together, because each value is made of the same resource of the source.
+    #[must_use]
+    pub fn of_one_resource(self) -> Self {
+        self.lock().pauses.are_shared = true;
+        self
+    }
+
     /// Returns the value of `key` at the time of `invocation`: from the cache while the value is fresh, otherwise from `fetch`. If the
     /// fetch fails, returns the stale value unless it is too old. While requests for the key pause after a failure,
     /// `fetch` is not called.

@@ -1,7 +1,7 @@
 //! Pauses after failed fetches. During a pause, requests do not fetch, so a failing source does not get every request.
 //!
 //! A key pauses after its own failure. The whole source pauses after failures of three different keys in a row. A key that always fails
-//! therefore pauses no other key.
+//! therefore pauses no other key. If all keys are parts of one resource, they pause together.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::num::NonZeroUsize;
@@ -31,6 +31,8 @@ const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 #[derive(Debug)]
 pub(super) struct Pauses {
     longest: Duration,
+    /// Whether all keys pause together.
+    pub(super) are_shared: bool,
     hasher: RandomState,
     /// The pause of each key, by the hash of the key. The oldest failure is forgotten first.
     by_key: LruCache<u64, Pause>,
@@ -57,7 +59,7 @@ impl Pauses {
         let hasher = RandomState::new();
         let by_key = LruCache::new(KEYS);
         let longest = ttl.saturating_mul(LONGEST_TTLS).min(LONGEST);
-        Self { longest, hasher, by_key, in_a_row: Vec::new(), whole: None }
+        Self { longest, are_shared: false, hasher, by_key, in_a_row: Vec::new(), whole: None }
     }
 
     /// Returns how long the key still pauses at the time `now`, alone or with the whole source, and the failure that caused the pause.
@@ -80,7 +82,7 @@ impl Pauses {
         at_most: Duration,
         cause: &str,
     ) {
-        let hash = self.hasher.hash_one(key);
+        let hash = self.hash(key);
         let longest = self.longest;
         let earlier = self.by_key.peek(&hash).filter(|pause| pause.is_recent(now, longest));
         let pause = Pause::after(earlier, failed_at, longest, cause);
@@ -98,13 +100,17 @@ impl Pauses {
 
     /// Notes that a fetch for the key succeeded.
     pub(super) fn note_success(&mut self, key: &impl Hash) {
-        self.by_key.pop(&self.hasher.hash_one(key));
+        self.by_key.pop(&self.hash(key));
         self.in_a_row.clear();
         self.whole = None;
     }
 
+    fn hash(&self, key: &impl Hash) -> u64 {
+        if self.are_shared { 0 } else { self.hasher.hash_one(key) }
+    }
+
     fn pauses_of(&self, key: &impl Hash) -> impl Iterator<Item = &Pause> {
-        self.by_key.peek(&self.hasher.hash_one(key)).into_iter().chain(&self.whole)
+        self.by_key.peek(&self.hash(key)).into_iter().chain(&self.whole)
     }
 }
 

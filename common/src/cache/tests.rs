@@ -220,3 +220,16 @@ async fn nothing_pauses_after_an_error_that_is_no_failure_of_the_source() {
         assert!(fetches_from(&cache, 1, TTL, paused).await, "another cache pauses");
     }
 }
+#[tokio::test]
+async fn the_parts_of_one_resource_pause_together_and_recover_together() {
+    let second = Duration::from_secs(1);
+    let cache = Cache::new(TTL, 1_000).of_one_resource();
+    assert!(fetches(&cache, 1, Duration::ZERO).await);
+    for key in [1, 2] {
+        assert!(!fetches(&cache, key, Duration::ZERO).await, "{key}");
+    }
+    assert!(fetches(&cache, 2, second).await && !fetches(&cache, 1, second * 2).await, "twice as long");
+    assert_eq!(look_up(&cache, 2, second * 3, Some("a")).await, Some(found("a", false)));
+    assert!(fetches(&cache, 1, second * 3).await, "the resource has recovered");
+}
+

@@ -75,7 +75,8 @@ impl Handler for Items {
     const ROUTE: &'static Route = &routes::ITEMS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { upstream: Upstream::provider(config)?, latest: Cache::new(Self::ROUTE.cache, usize::MAX) })
+        let latest = Cache::new(Self::ROUTE.cache, usize::MAX).of_one_resource();
+        Ok(Self { upstream: Upstream::provider(config)?, latest })
     }
 
     async fn warm_up(&self) {
