@@ -306,7 +306,7 @@ pub const AUCTIONS: Route = Route {
     requires_key: true,
     answers_head: false,
     summary: "List running auctions",
-    description: "One page of the running auctions.",
+    description: "One page of the running auctions. A page that page 0 does not count is a 404.",
     tag: &AUCTIONS_TAG,
     parameters: &[Parameter::query("page", "The page number, counted from 0", PageNumber::ALLOWED)],
 };

@@ -208,6 +208,44 @@ async fn an_expired_404_is_not_served_while_the_provider_fails() {
     }
 }
 
+/// A key may send a burst of requests. If each number beyond the last were asked of the provider, one key could use up its limit.
+#[tokio::test]
+async fn an_auction_page_beyond_the_last_is_a_404_without_a_request_for_it() {
+    let cloud = start_with(one_instance_each()).await;
+    let page = async |page: i64, after: i64| {
+        get_at(&cloud, &format!("/v1/auctions?page={page}"), START + after).await
+    };
+    for (requests, after) in (1..).zip([0, 30_000, 60_000]) {
+        for number in (9_000..9_050).chain([4_294_967_295]) {
+            page(number, after).await.error("NOT_FOUND");
+        }
+        // Page 0 was fetched for the first of these requests, and is in the cache.
+        assert!(page(0, after).await.cached());
+        expect_requests(&cloud, AUCTION_PAGES, requests);
+    }
+    let pages = page(0, 60_000).await.data()["totalPages"].as_i64().unwrap();
+    assert!(page(pages - 1, 60_000).await.data()["auctions"].as_array().is_some());
+    page(pages, 60_000).await.error("NOT_FOUND");
+    expect_requests(&cloud, AUCTION_PAGES, 4);
+}
+
+#[tokio::test]
+async fn an_auction_page_that_page_0_counts_takes_one_request_even_if_page_0_has_expired() {
+    let cloud = start_with(one_instance_each()).await;
+    let page = async |page: u64, now: i64| get_at(&cloud, &format!("/v1/auctions?page={page}"), now).await;
+    let pages = page(0, START).await.data()["totalPages"].as_u64().unwrap();
+    // More pages than an instance caches.
+    for number in 1..pages {
+        assert!(!page(number, START + 60_000).await.cached(), "{number}");
+    }
+    expect_requests(&cloud, AUCTION_PAGES, pages);
+    // An instance that has no page asks for page 0 first.
+    cloud.kill("auctions").await.unwrap();
+    page(7, START).await.data();
+    assert!(page(0, START).await.cached());
+    expect_requests(&cloud, AUCTION_PAGES, pages + 2);
+}
+
 #[tokio::test]
 async fn the_least_recently_requested_auction_page_is_evicted() {
     let cloud = start_with(one_instance_each()).await;

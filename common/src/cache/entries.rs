@@ -36,11 +36,6 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         self.by_key.get(key)
     }
 
-    /// Returns the entry of `key`, without making it the most recently used one.
-    pub(super) fn peek(&self, key: &K) -> Option<&Entry<V>> {
-        self.by_key.peek(key)
-    }
-
     /// Removes the entry of `key`.
     pub(super) fn remove(&mut self, key: &K) {
         if let Some(removed) = self.by_key.pop(key) {

@@ -194,10 +194,10 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         None
     }
 
-    /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale.
+    /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale, and makes it the most recently used one.
     pub fn kept(&self, key: &K, now: UnixMilliseconds) -> Option<Lookup<V>> {
-        let state = self.lock();
-        let entry = state.entries.peek(key)?;
+        let mut state = self.lock();
+        let entry = state.entries.get(key)?;
         let may_serve = self.is_fresh(entry.fetched_at, now) || self.may_serve_stale(entry.fetched_at, now);
         may_serve.then(|| entry.cached(None))
     }

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use common::cache::{Cache, Weight};
+use common::cache::{Cache, Failure, Lookup, Weight};
 use common::config::Config;
 use common::description::{Describe, Description};
 use common::error::ApiError;
+use common::invocation::Invocation;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::parameters::PageNumber;
 use common::response::Response;
 use common::response::envelope::Document;
 use common::routes::{self, Route};
-use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Auction, AuctionsPage};
 use common::upstream::{Refresh, Rhythm, Upstream, UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+const FIRST: PageNumber = PageNumber::new(0);
 
 /// Room for about 20 of the provider's roughly 60 pages.
 const CACHE_BYTES: usize = 24 * 1024 * 1024;
@@ -59,6 +61,13 @@ pub struct CachedPage {
     refresh: Refresh,
 }
 
+impl CachedPage {
+    /// Whether a page with this number is among the `total_pages`.
+    fn counts(&self, page: PageNumber) -> bool {
+        i64::from(page.get()) < self.total_pages
+    }
+}
+
 impl Weight for CachedPage {
     fn bytes(&self) -> usize {
         self.document.bytes()
@@ -74,12 +83,45 @@ pub struct Auctions {
 }
 
 impl Auctions {
-    /// Whether page 0 or the page itself is cached and shows that the page exists.
-    fn is_known(&self, page: PageNumber, now: UnixMilliseconds) -> bool {
-        [page, PageNumber::default()].iter().any(|cached| {
-            let kept = self.pages.kept(cached, now).and_then(|kept| kept.value);
-            kept.is_some_and(|kept| i64::from(page.get()) < kept.total_pages)
-        })
+    /// Whether the page is known to exist: page 0 or the page itself is cached and counts it, or page 0 counts it after a fetch. So the
+    /// provider is not asked for pages beyond the last. If page 0 cannot be fetched, the page may exist.
+    ///
+    /// # Errors
+    /// If page 0 does not count the page.
+    async fn is_known(&self, page: PageNumber, invocation: &Invocation) -> Result<bool, ApiError> {
+        let kept = |cached| self.pages.kept(cached, invocation.now()).and_then(|kept| kept.value);
+        if page == FIRST || [page, FIRST].iter().filter_map(kept).any(|kept| kept.counts(page)) {
+            return Ok(true);
+        }
+        match self.page(FIRST, true, invocation).await {
+            Ok(Lookup { value: Some(first), refresh_failure: None, .. }) if first.counts(page) => Ok(true),
+            Ok(Lookup { value: Some(_), refresh_failure: None, .. }) => Err(unknown_page(page)),
+            _ => Ok(false),
+        }
+    }
+
+    /// Returns the page; `None` if it is beyond the last.
+    async fn page(
+        &self,
+        page: PageNumber,
+        is_known: bool,
+        invocation: &Invocation,
+    ) -> Result<Lookup<Option<CachedPage>>, Failure<UpstreamError>> {
+        let now = invocation.now();
+        let fetch = async || {
+            // During a refresh, the provider responds with 404 to some existing pages.
+            let response = auctions::fetch(&self.upstream, invocation, page, is_known).await?;
+            let shaped = response.map(|response| shape(page, &response)).transpose()?;
+            let kept = self.pages.kept(&page, now);
+            let kept = kept.and_then(|kept| Some((kept.value?.refresh, kept.fetched_at)));
+            Ok::<_, UpstreamError>(
+                shaped.map(|shaped| CachedPage { refresh: shaped.refresh.replacing(kept), ..shaped }),
+            )
+        };
+        let is_latest = |kept: &Option<CachedPage>| {
+            kept.as_ref().is_some_and(|kept| self.rhythm.is_latest(kept.refresh, now))
+        };
+        self.pages.get_revalidated(page, invocation, is_latest, fetch).await
     }
 }
 
@@ -99,22 +141,8 @@ impl Handler for Auctions {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let page: PageNumber = request.parameter("page")?;
         let invocation = request.invocation();
-        let now = invocation.now();
-        // During a refresh, the provider responds with 404 to some existing pages.
-        let is_known = self.is_known(page, now);
-        let fetch = async || {
-            let response = auctions::fetch(&self.upstream, invocation, page, is_known).await?;
-            let shaped = response.map(|response| shape(page, &response)).transpose()?;
-            let kept = self.pages.kept(&page, now);
-            let kept = kept.and_then(|kept| Some((kept.value?.refresh, kept.fetched_at)));
-            Ok::<_, UpstreamError>(
-                shaped.map(|shaped| CachedPage { refresh: shaped.refresh.replacing(kept), ..shaped }),
-            )
-        };
-        let is_latest = |kept: &Option<CachedPage>| {
-            kept.as_ref().is_some_and(|kept| self.rhythm.is_latest(kept.refresh, now))
-        };
-        let lookup = self.pages.get_revalidated(page, invocation, is_latest, fetch).await?;
+        let is_known = self.is_known(page, invocation).await?;
+        let lookup = self.page(page, is_known, invocation).await?;
         match &lookup.value {
             Some(cached) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
             None => Err(unknown_page(page)),
