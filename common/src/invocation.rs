@@ -31,6 +31,8 @@ struct Waits {
     is_retry_forbidden: AtomicBool,
     /// The largest `Age` of a response in seconds, plus 1; 0 if no response has an `Age`.
     age_plus_1: AtomicU64,
+    /// The `Age` of the latest response in seconds; 0 if it has none.
+    latest_age: AtomicU64,
 }
 
 impl Invocation {
@@ -105,6 +107,7 @@ impl Invocation {
 
     /// Notes the `Age` of an upstream's response, in seconds, if it has one.
     pub fn note_age(&self, age: Option<u64>) {
+        self.waits.latest_age.store(age.unwrap_or_default(), Ordering::Relaxed);
         self.waits.age_plus_1.fetch_max(age.map_or(0, |age| age.saturating_add(1)), Ordering::Relaxed);
     }
 
@@ -113,6 +116,12 @@ impl Invocation {
     #[must_use]
     pub fn upstream_age(&self) -> Option<u64> {
         self.waits.age_plus_1.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Returns the `Age` of the latest response of an upstream; zero if it has none.
+    #[must_use]
+    pub fn latest_age(&self) -> Duration {
+        Duration::from_secs(self.waits.latest_age.load(Ordering::Relaxed))
     }
 
     /// Returns how long this invocation has waited for upstreams and tables.

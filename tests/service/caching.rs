@@ -9,7 +9,7 @@ use serde_json::json;
 use simulator::Fault;
 
 use crate::support::{
-    NAME_SERVICE, examples, expect_clean_logs, get, get_at, one_instance_each, record_prices,
+    NAME_SERVICE, examples, expect_clean_logs, get, get_at, live_examples, one_instance_each, record_prices,
     serve_small_bodies, simulator, start_with, with_parameters,
 };
 
@@ -60,6 +60,68 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl_and_its_headers
         }
     }
     expect_clean_logs(&cloud);
+}
+
+/// The HTTP date in the header, in Unix seconds.
+fn second_of(headers: &hyper::HeaderMap, name: &str) -> i64 {
+    jiff::fmt::rfc2822::parse(headers[name].to_str().unwrap()).unwrap().timestamp().as_second()
+}
+
+/// The provider's network can serve a copy that is hours old.
+#[tokio::test]
+async fn last_modified_is_the_time_of_the_fetch_minus_the_age_of_the_copy() {
+    let cloud = start_with(one_instance_each()).await;
+    let days = (START..).step_by(172_800_000);
+    for ((age, seconds), fetched_at) in [
+        ("0", 0),
+        ("17076", 17_076),
+        (" 604800 ", 604_800),
+        ("604801", 0),
+        ("18446744073709551616", 0),
+        ("-1", 0),
+        ("+1", 0),
+        ("1.5", 0),
+        ("1e3", 0),
+        ("5, 6", 0),
+        ("soon", 0),
+        ("", 0),
+    ]
+    .into_iter()
+    .zip(days)
+    {
+        for example in live_examples() {
+            let path = example.upstream.last().unwrap();
+            simulator(&cloud).set_fault(path, Fault::default().with_header("Age", age));
+            let first = get_at(&cloud, example.path, fetched_at).await;
+            first.data();
+            let (second, ttl) = (fetched_at / 1_000, milliseconds(example.route.cache));
+            let what = format!("{}, Age {age:?}", example.path);
+            assert_eq!(second_of(&first.headers, "last-modified"), second - seconds, "{what}");
+            assert_eq!(second_of(&first.headers, "expires"), (fetched_at + ttl) / 1_000, "{what}");
+            get_at(&cloud, example.path, fetched_at + ttl - 1).await.expect_replay_of(&first);
+            // The value stays as old as it is, also if it is stale.
+            simulator(&cloud).set_fault(path, Fault::status(503).with_header("Age", "5"));
+            get_at(&cloud, example.path, fetched_at + ttl).await.expect_replay_of(&first);
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_page_of_auctions_and_each_retried_response_has_its_own_age() {
+    let cloud = start_with(one_instance_each()).await;
+    let set = |path: &str, fault: Fault| simulator(&cloud).set_fault(path, fault);
+    set("/v2/skyblock/auctions?page=0", Fault::default().with_header("Age", "50"));
+    set("/v2/skyblock/auctions?page=1", Fault::default());
+    set("/v2/skyblock/auctions?page=2", Fault::default().with_header("Age", "7"));
+    for (page, age) in [(1, 0), (0, 50), (2, 7)] {
+        let response = get_at(&cloud, &format!("/v1/auctions?page={page}"), START).await;
+        assert_eq!(second_of(&response.headers, "last-modified"), START / 1_000 - age, "page {page}");
+    }
+    set(BAZAAR, Fault::status(503).with_header("Age", "30").times(1));
+    let retried = get_at(&cloud, "/v1/bazaar?mode=list", START).await;
+    assert_eq!(second_of(&retried.headers, "last-modified"), START / 1_000);
+}
+
 #[tokio::test]
 async fn both_modes_of_the_items_share_their_pause() {
     const ITEMS: &str = "/v2/resources/skyblock/items";
@@ -354,9 +416,6 @@ async fn behind_a_gateway_cache_the_headers_of_what_is_still_the_latest_are_thos
     cloud.clock().advance(Duration::from_secs(5));
     let second = get(&cloud, path).await;
     assert_eq!(first.data(), second.data());
-    let second_of = |headers: &hyper::HeaderMap, name: &str| {
-        jiff::fmt::rfc2822::parse(headers[name].to_str().unwrap()).unwrap().timestamp().as_second()
-    };
     let (known_at, fetched_at) =
         (second_of(&second.headers, "last-modified"), second_of(&first.headers, "last-modified"));
     assert_eq!(known_at, fetched_at + 5);

@@ -1,6 +1,7 @@
 //! The values of a cache, bounded in bytes. The least recently used value is evicted first.
 
 use std::hash::Hash;
+use std::time::Duration;
 
 use lru::LruCache;
 
@@ -23,6 +24,8 @@ pub(super) struct Entries<K: Hash + Eq, V> {
 pub(super) struct Entry<V> {
     pub(super) value: V,
     pub(super) fetched_at: UnixMilliseconds,
+    /// How old the source's copy of the value was when it was fetched.
+    pub(super) age: Duration,
 }
 
 impl<K: Hash + Eq, V: Weight> Entries<K, V> {

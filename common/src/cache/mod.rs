@@ -69,6 +69,8 @@ pub struct Lookup<V> {
     pub value: V,
     /// When the value was fetched.
     pub fetched_at: UnixMilliseconds,
+    /// How old the source's copy of the value was when it was fetched.
+    pub age: Duration,
     /// Whether the value was in the cache before this lookup.
     pub cached: bool,
     /// The failure of the refresh, if the value is stale.
@@ -129,7 +131,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
             Found::Expired(expired) => expired,
         };
         if let Some(latest) = expired.as_ref().filter(|expired| is_latest(&expired.value)) {
-            let latest = Entry { value: latest.value.clone(), fetched_at: now };
+            let latest = Entry { fetched_at: now, ..latest.clone() };
             let found = latest.cached(None);
             self.lock().entries.put(key, latest);
             return Ok(found);
@@ -145,10 +147,12 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
                 // A value is fresh from its arrival, even if the source is slow. Only whole seconds are added, because HTTP dates
                 // have no fractions of seconds.
                 let fetched_at = now.plus(Duration::from_secs(took.as_secs()));
+                let entry = Entry { value, fetched_at, age: invocation.latest_age() };
+                let found = Lookup { cached: false, ..entry.cached(None) };
                 let mut state = self.lock();
                 state.pauses.note_success(&key);
-                state.entries.put(key, Entry { value: value.clone(), fetched_at });
-                Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
+                state.entries.put(key, entry);
+                Ok(found)
             }
             Err(source) if source.is_failure() => {
                 let failed_at = now.plus(Duration::from_secs((took + HALF_A_SECOND).as_secs()));
@@ -238,7 +242,8 @@ fn stale_or<V: Clone, E: SourceError>(
 impl<V: Clone> Entry<V> {
     /// Returns a lookup of this value from the cache.
     fn cached(&self, refresh_failure: Option<String>) -> Lookup<V> {
-        Lookup { value: self.value.clone(), fetched_at: self.fetched_at, cached: true, refresh_failure }
+        let Self { value, fetched_at, age } = self.clone();
+        Lookup { value, fetched_at, age, cached: true, refresh_failure }
     }
 }
 

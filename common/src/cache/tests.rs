@@ -220,6 +220,7 @@ async fn nothing_pauses_after_an_error_that_is_no_failure_of_the_source() {
         assert!(fetches_from(&cache, 1, TTL, paused).await, "another cache pauses");
     }
 }
+
 #[tokio::test]
 async fn the_parts_of_one_resource_pause_together_and_recover_together() {
     let second = Duration::from_secs(1);
@@ -233,3 +234,18 @@ async fn the_parts_of_one_resource_pause_together_and_recover_together() {
     assert!(fetches(&cache, 1, second * 3).await, "the resource has recovered");
 }
 
+#[tokio::test]
+async fn a_value_keeps_the_age_of_the_response_that_it_was_made_of() {
+    let cache = Cache::new(TTL, 1_000);
+    let invocation = invocation(Duration::ZERO);
+    invocation.note_age(Some(500));
+    for (key, noted, age) in [(1, Some(7), 7), (2, None, 0), (1, Some(9), 7)] {
+        let fetch = async || {
+            invocation.note_age(Some(300));
+            invocation.note_age(noted);
+            Ok::<_, TestError<true>>("a".to_owned())
+        };
+        assert_eq!(cache.get(key, &invocation, fetch).await.unwrap().age, Duration::from_secs(age));
+    }
+    assert_eq!(invocation.upstream_age(), Some(500), "the log has the largest age");
+}

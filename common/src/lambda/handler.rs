@@ -215,7 +215,7 @@ impl ProxyResponse {
         // The stage cache ignores this header. The cache is behind the authorizer, so it may store private responses.
         headers.push(("Cache-Control", route.cache_control().into()));
         if let Some(fetched_at) = data.fetched_at {
-            headers.push(("Last-Modified", fetched_at.http_date().into()));
+            headers.push(("Last-Modified", fetched_at.minus(data.age).http_date().into()));
             headers.push(("Expires", fetched_at.plus(route.cache).http_date().into()));
         }
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }

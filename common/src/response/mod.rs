@@ -5,6 +5,7 @@ pub mod file;
 mod pieces;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use self::envelope::{Body, Document};
 use self::file::File;
@@ -31,6 +32,8 @@ pub struct Data {
     pub cached: bool,
     /// When the data was fetched; `None` if nothing was fetched.
     pub fetched_at: Option<UnixMilliseconds>,
+    /// How old the provider's copy of the data was when it was fetched.
+    pub age: Duration,
     /// Why the data is stale, for the log.
     pub refresh_failure: Option<String>,
 }
@@ -43,6 +46,7 @@ impl Response {
             document: Arc::new(document),
             cached: false,
             fetched_at: None,
+            age: Duration::ZERO,
             refresh_failure: None,
         })
     }
@@ -54,6 +58,7 @@ impl Response {
             document,
             cached: lookup.cached,
             fetched_at: Some(lookup.fetched_at),
+            age: lookup.age,
             refresh_failure: lookup.refresh_failure.clone(),
         })
     }
@@ -84,7 +89,8 @@ mod tests {
     #[test]
     fn a_body_that_the_gateway_replays_never_claims_to_be_fresh() {
         let document = Arc::new(Document::new("{}".to_owned()));
-        let data = Data { document, cached: false, fetched_at: None, refresh_failure: None };
+        let data =
+            Data { document, cached: false, fetched_at: None, age: Duration::ZERO, refresh_failure: None };
         let body = |is_stored| serde_json::to_string(&data.body(|_| is_stored).unwrap()).unwrap();
         assert!(body(true).contains(r#"\"cached\":true"#));
         assert!(body(false).contains(r#"\"cached\":false"#));

@@ -14,7 +14,7 @@ use tokio::time::timeout_at;
 use super::body;
 use super::error::UpstreamError;
 use super::http::{self, ClientError};
-use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
+use super::rate_limit::{self, LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::UpstreamResponse;
 use super::secrets::Secrets;
 use crate::config::Config;
@@ -26,6 +26,9 @@ use crate::time::UnixMilliseconds;
 
 /// The pause before the retry is drawn from this range, in milliseconds.
 const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
+
+/// The largest possible `Age` in seconds: a week, the longest time for which the provider's network may keep a copy.
+const LARGEST_AGE: u64 = 7 * 24 * 60 * 60;
 
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 
@@ -248,9 +251,9 @@ fn is_error_of_provider(body: &str) -> bool {
     serde_json::from_str(body).is_ok_and(|Object(error): Object<ProviderError>| !error.success)
 }
 
-/// The `Age` of a response, in seconds.
+/// The `Age` of a response in seconds, if it is a whole number of at most [`LARGEST_AGE`].
 fn age(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
+    rate_limit::text(headers, &header::AGE).and_then(rate_limit::number).filter(|age| *age <= LARGEST_AGE)
 }
 
 /// Whether an immediate retry may succeed. A 404 is a failure only if the request does not expect a 404. Without a parameter, the

@@ -55,12 +55,12 @@ pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     Duration::try_from_secs_f64(ahead * window / limit).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
 /// Returns the whole number in a text, or the largest `u64` if the number is larger.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }

@@ -155,13 +155,13 @@ pub(crate) fn security_schemes() -> Value {
 pub(crate) fn headers() -> Value {
     json!({
         "LastModified": {
-            "description": "When the data was fetched, or known to be the provider's latest, as an HTTP date.",
+            "description": "When the data was fetched, or known to be the provider's latest, minus the `Age` of the provider's copy, as an HTTP date.",
             "required": true,
             "schema": { "type": "string" },
             "example": "Sat, 21 Nov 2026 15:44:58 GMT",
         },
         "Expires": {
-            "description": "When the response expires, as an HTTP date: `Last-Modified` plus the TTL of the route.",
+            "description": "When the response expires, as an HTTP date: the time of the fetch plus the TTL of the route.",
             "required": true,
             "schema": { "type": "string" },
             "example": "Sat, 21 Nov 2026 15:49:58 GMT",
