@@ -52,19 +52,20 @@ impl<'a> Operation<'a> {
         in_time.boxed()
     }
 
-    /// Returns the response to a conditional `request`, or `None` if its condition does not hold.
+    /// Returns the response to a conditional `request`, or `None` if its condition does not hold, which `is_refused` recognises.
     pub(crate) fn send_conditional<T, E, R>(
         self,
         request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
+        is_refused: impl Fn(&SdkError<E, R>) -> bool + Send + 'a,
     ) -> BoxFuture<'a, Result<Option<T>, Error>>
     where
         E: StandardError + ProvideErrorMetadata + Send + Sync + 'static,
         R: std::fmt::Debug + Send + Sync + 'static,
         T: Send,
     {
-        let conditional = request.map(|result| match result {
+        let conditional = request.map(move |result| match result {
             Ok(response) => Ok(Some(response)),
-            Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(None),
+            Err(error) if is_refused(&error) => Ok(None),
             Err(error) => Err(error),
         });
         self.send(conditional)

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use std::error::Error as StandardError;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemFluentBuilder;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use aws_sdk_dynamodb::types::{KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest};
+use aws_sdk_dynamodb::types::{
+    ConsumedCapacity, DeleteRequest, KeysAndAttributes, Put, PutRequest, ReturnConsumedCapacity,
+    TransactWriteItem, WriteRequest,
+};
 use common::error::chain;
 use common::invocation::Invocation;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -27,6 +31,8 @@ use crate::table::Table;
 const BATCH_WRITE: &str = "BatchWriteItem";
 /// DynamoDB's limit for the number of rows in a batch of writes.
 const WRITE_BATCH: usize = 25;
+/// DynamoDB's limit for the number of rows in a transaction.
+pub(crate) const TRANSACTION: u32 = 100;
 /// DynamoDB's limit for the number of rows in a batch of reads.
 const READ_BATCH: usize = 100;
 /// The number of concurrent batches: enough to hide the network latency, few enough for a small function.
@@ -157,7 +163,8 @@ impl<'a> Session<'a> {
         R: std::fmt::Debug + Send + Sync + 'static,
         T: Send,
     {
-        self.wait(self.operation(operation).send_conditional(request)).await
+        let fails = |error: &SdkError<E, R>| error.code() == Some("ConditionalCheckFailedException");
+        self.wait(self.operation(operation).send_conditional(request, fails)).await
     }
 
     /// Returns at most `limit` rows of `query`, in its order. This takes one request, unless the rows exceed DynamoDB's limit of 1 MB
@@ -247,6 +254,45 @@ impl<'a> Session<'a> {
         Ok(WriteRequest::builder().put_request(put).build())
     }
 
+    /// Deletes the rows with these keys, in no particular order.
+    pub(crate) async fn delete_all(self, keys: impl Iterator<Item = Attributes>) -> Result<(), Error> {
+        let delete = |key| {
+            let delete = DeleteRequest::builder().set_key(Some(key)).build();
+            let delete = delete.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
+            Ok(WriteRequest::builder().delete_request(delete).build())
+        };
+        self.write_all(keys.map(delete).collect::<Result<_, _>>()?).await.map(drop)
+    }
+
+    /// Puts all rows and `last` in one transaction, and returns the write units: twice as many as for a batch. If the condition of `last` does
+    /// not hold, writes nothing and returns `None`.
+    pub(crate) async fn put_at_once(
+        self,
+        rows: Vec<Attributes>,
+        last: Attributes,
+        condition: Option<&str>,
+    ) -> Result<Option<f64>, Error> {
+        let operation = self.operation("TransactWriteItems");
+        let put = |row| Put::builder().table_name(self.table_name()).set_item(Some(row));
+        let last = put(last).set_condition_expression(condition.map(str::to_owned));
+        let puts = rows.into_iter().map(put).chain([last]);
+        let items = puts.map(|put| Ok(TransactWriteItem::builder().put(put.build()?).build()));
+        let items: Result<Vec<_>, BuildError> = items.collect();
+        let items = items.map_err(|error| operation.failed(error.to_string()))?;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let request = self.table.client().transact_write_items().set_transact_items(Some(items.clone()));
+            let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send();
+            match self.wait(operation.send_conditional(request, is_refused)).await {
+                // Another run is writing one of the rows.
+                Err(error) if error.code() == Some("TransactionCanceledException") => {
+                    pause = operation.pause(pause).await?;
+                }
+                written => return Ok(written?.map(|written| consumed(written.consumed_capacity()))),
+            }
+        }
+    }
+
     /// Sends all requests, in no particular order, and returns the write units that they took. Unprocessed requests are sent again until
     /// the deadline.
     pub(crate) async fn write_all(self, mut requests: Vec<WriteRequest>) -> Result<f64, Error> {
@@ -261,6 +307,22 @@ impl<'a> Session<'a> {
             .try_fold(0.0, async |sum, units| Ok(sum + units));
         self.wait(units).await
     }
+}
+
+/// Returns the units in a response to several writes.
+fn consumed(capacity: &[ConsumedCapacity]) -> f64 {
+    capacity.iter().filter_map(|consumed| consumed.capacity_units).sum()
+}
+
+/// Whether the condition of a row does not hold.
+fn is_refused<R>(error: &SdkError<TransactWriteItemsError, R>) -> bool {
+    let reasons = match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
+            canceled.cancellation_reasons()
+        }
+        _ => &[],
+    };
+    reasons.iter().any(|reason| reason.code() == Some("ConditionalCheckFailed"))
 }
 
 async fn read_rows(
@@ -316,8 +378,7 @@ async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Resu
         let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send();
         match operation.send(request).await {
             Ok(response) => {
-                let consumed = response.consumed_capacity.unwrap_or_default();
-                units += consumed.iter().filter_map(|consumed| consumed.capacity_units).sum::<f64>();
+                units += consumed(response.consumed_capacity());
                 match response.unprocessed_items.filter(|unprocessed| !unprocessed.is_empty()) {
                     None => return Ok(units),
                     Some(unprocessed) => left = unprocessed,

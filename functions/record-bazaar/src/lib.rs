@@ -14,7 +14,7 @@ use serde::Serialize;
 use tables::bazaar::{ONE_MINUTE, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
 use tables::heartbeat::Refresh;
-use tables::series::{Written, is_due, is_free, note_late};
+use tables::series::{Written, is_due, note_late};
 use tables::{Recorder, Session, Ticks, repeat};
 
 #[derive(Debug, Default, Serialize)]
@@ -106,7 +106,7 @@ impl Recorder for RecordBazaar {
             Ok((filing, refreshed_at, quotes, public))
         };
         let (filing, refreshed_at, quotes, public) = repeat(invocation, fetch).await?;
-        if !is_free(table, &ONE_MINUTE, filing, now).await? {
+        if !is_due(table, &ONE_MINUTE, filing, now).await? {
             return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &quotes).await?;

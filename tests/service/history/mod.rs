@@ -12,6 +12,7 @@ pub(crate) mod interrupted;
 mod limit_parameter;
 pub(crate) mod market;
 mod mayors;
+mod overlapping;
 mod pages;
 mod ranges;
 pub(crate) mod table;

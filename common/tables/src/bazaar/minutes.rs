@@ -1,17 +1,28 @@
 //! Writes the recorded minutes.
+//!
+//! Runs for the same minute may overlap, and each may be killed at any time. A minute must nevertheless have the rows of one run. A run
+//! usually writes its rows in batches, which cost half as much as a transaction, and finds out with its marker whether another run has
+//! recorded the minute meanwhile. If so, the batches of both may be mixed: this run then writes all rows again in one transaction. Every
+//! other run that still writes batches finds a marker, and does the same.
 
 use super::intervals::ONE_MINUTE;
 use super::quote::Quotes;
 use crate::error::Error;
-use crate::item::number;
+use crate::item::{Attributes, PARTITION_KEY, number};
 use crate::recorder::Filing;
 use crate::series::marker::{ROWS, of_minute};
-use crate::series::rows::{Written, add_rows, put_rows};
-use crate::session::Session;
+use crate::series::rows::{Written, by_shard, keys, put_rows};
+use crate::session::{Session, TRANSACTION};
 
-/// Records the quotes of a minute: one row per shard, and then the marker. Recording a minute again replaces its rows, so repeating the
-/// call after a failure completes it. A run for the event of another minute writes only missing rows, so it may run at the same time as the
-/// run for the event of this minute.
+/// The condition of the marker of a minute that is not recorded yet.
+const UNLESS_RECORDED: &str = "attribute_not_exists(pk)";
+
+/// A transaction has all rows of a minute and its marker.
+const _: () = assert!(ONE_MINUTE.shards < TRANSACTION);
+
+/// Records the quotes of a minute: one row per shard, and the marker. Recording a minute again replaces its rows, so repeating the call after
+/// a failure completes it. A run for the event of another minute never replaces a recorded minute, and writes everything in one transaction,
+/// so it may run at the same time as the run for the event of this minute.
 ///
 /// # Errors
 /// If a row was not written before the deadline.
@@ -22,16 +33,25 @@ pub async fn record(
 ) -> Result<Written, Error> {
     let filing = filing.into();
     let minute = ONE_MINUTE.at(filing.tick.time());
-    let values = quotes.iter().map(|(id, quote)| (id, quote.attribute()));
-    let marker = table.put_item().set_item(Some(of_minute(&ONE_MINUTE, filing)));
-    let ((rows, write_units), marker) = if filing.is_own() {
-        (put_rows(table, minute, values).await?, marker)
-    } else {
-        let unless_recorded = marker.condition_expression("attribute_not_exists(pk)");
-        (add_rows(table, minute, values).await?, unless_recorded)
-    };
-    table.write("PutItem", marker.item(ROWS, number(rows)).send()).await?;
-    Ok(Written { rows, write_units })
+    let shards = by_shard(minute, quotes.iter().map(|(id, quote)| (id, quote.attribute())));
+    let rows = shards.len();
+    let mut marker = of_minute(&ONE_MINUTE, filing);
+    marker.insert(ROWS.to_owned(), number(rows));
+    if !filing.is_own() {
+        let written = table.put_at_once(shards, marker, Some(UNLESS_RECORDED)).await?;
+        return Ok(written.map(|write_units| Written { rows, write_units }).unwrap_or_default());
+    }
+    let write_units = put_rows(table, shards.clone()).await?;
+    let first = table.put_item().set_item(Some(marker.clone())).condition_expression(UNLESS_RECORDED);
+    if table.write("PutItem", first.send()).await?.is_some() {
+        return Ok(Written { rows, write_units });
+    }
+    // Rows of the other run, in shards in which this run has no product.
+    let is_other =
+        |key: &Attributes| shards.iter().all(|row| row.get(PARTITION_KEY) != key.get(PARTITION_KEY));
+    table.delete_all(keys(minute).into_iter().filter(is_other)).await?;
+    let again = table.put_at_once(shards, marker, None).await?;
+    Ok(Written { rows, write_units: write_units + again.unwrap_or_default() })
 }
 
 #[cfg(test)]
@@ -88,12 +108,36 @@ mod tests {
                 "at once" => drop(join(record_other(), record_own()).await),
                 _ => {
                     let values = own_quotes.iter().map(|(id, quote)| (id, quote.attribute()));
-                    put_rows(table, ONE_MINUTE.at(at), values).await.unwrap();
+                    let mut rows = by_shard(ONE_MINUTE.at(at), values);
+                    rows.truncate(rows.len() / 2);
+                    put_rows(table, rows).await.unwrap();
                     record_other().await;
                 }
             }
-            expect_price(table, at, 1.0, case).await;
-            assert_eq!(is_due(own).await, case == "own killed", "{case}");
+            let is_killed = case == "own killed";
+            expect_price(table, at, if is_killed { 2.0 } else { 1.0 }, case).await;
+            assert_eq!(is_due(own).await, is_killed, "{case}");
+        }
+    }
+
+    #[tokio::test]
+    async fn two_runs_for_the_event_of_a_minute_at_once_leave_the_rows_of_one() {
+        let at = UnixSeconds::new(1_777_388_400);
+        // With few products, each run has shards that the other one lacks.
+        let few = |price, from| quotes_at(price).into_iter().skip(from).take(20).collect::<Quotes>();
+        for runs in [[quotes_at(1.0), quotes_at(2.0)], [few(1.0, 0), few(2.0, 10)]] {
+            for _ in 0..20 {
+                let table = table();
+                let table = session(&table);
+                let run = async |quotes| record(table, Tick::of(at), quotes).await.unwrap();
+                let written = join(run(&runs[0]), run(&runs[1])).await;
+                let left = candles::<Candle>(table, ONE_MINUTE.at(at)).await.unwrap().unwrap();
+                let is_left = |quotes: &Quotes| {
+                    let candles = quotes.iter().map(|(id, quote)| (id.clone(), Candle::of(*quote, at)));
+                    left == candles.collect()
+                };
+                assert!(runs.iter().any(is_left), "a mixture: {written:?}");
+            }
         }
     }
 }

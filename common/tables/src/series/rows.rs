@@ -44,40 +44,10 @@ pub(crate) fn by_shard<'a, Id: AsRef<str> + 'a>(
     shards.into_iter().map(|(shard, products)| row(slot, shard, products)).collect()
 }
 
-/// Writes the rows of a slot, and returns their number and the write units that they took. Existing rows are replaced.
-pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
-    table: Session<'_>,
-    slot: Slot,
-    values: impl Iterator<Item = (&'a Id, AttributeValue)>,
-) -> Result<(usize, f64), Error> {
-    let rows = by_shard(slot, values);
-    let count = rows.len();
+/// Writes the rows, and returns the write units that they took. Existing rows are replaced.
+pub(crate) async fn put_rows(table: Session<'_>, rows: Vec<Attributes>) -> Result<f64, Error> {
     let requests = rows.into_iter().map(|row| table.put_request(row)).collect::<Result<_, _>>()?;
-    let write_units = table.write_all(requests).await?;
-    Ok((count, write_units))
-}
-
-/// Writes the missing rows of a slot. Returns the number of all rows of the slot, and the write units that the missing rows took.
-pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
-    table: Session<'_>,
-    slot: Slot,
-    values: impl Iterator<Item = (&'a Id, AttributeValue)>,
-) -> Result<(usize, f64), Error> {
-    let rows = by_shard(slot, values);
-    let count = rows.len();
-    let add = async |row| {
-        let request = table
-            .put_item()
-            .set_item(Some(row))
-            .condition_expression("attribute_not_exists(pk)")
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        Ok(table.write("PutItem", request.send()).await?.map_or(0.0, |written| units(&written)))
-    };
-    let writes: Vec<_> = rows.into_iter().map(add).collect();
-    let write_units = stream::iter(writes)
-        .buffer_unordered(CONCURRENT_WRITES)
-        .try_fold(0.0, async |sum, units| Ok(sum + units));
-    Ok((count, write_units.await?))
+    table.write_all(requests).await
 }
 
 /// Returns a row with these products.
@@ -264,10 +234,11 @@ pub async fn store<C: SeriesCandle>(
         return Ok(merge(table, slot, candles, Some(marked)).await?.rows);
     }
     // The recorder may be building the slot at the same time. It rebuilds the slot after the caller has called `build_again`.
-    let values = candles.iter().map(|(id, candle)| (id, candle.attribute(slot)));
-    let (rows, _) = put_rows(table, slot, values).await?;
-    mark(table, slot, rows).await?;
-    Ok(rows)
+    let rows = by_shard(slot, candles.iter().map(|(id, candle)| (id, candle.attribute(slot))));
+    let count = rows.len();
+    put_rows(table, rows).await?;
+    mark(table, slot, count).await?;
+    Ok(count)
 }
 
 /// The changed rows of a slot.
