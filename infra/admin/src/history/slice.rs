@@ -34,6 +34,9 @@ const READ_AHEAD: usize = 4;
 /// The maximum number of products in a line: three times the number of items in auctions. With more products, rows could be too large for
 /// DynamoDB.
 const MAX_PRODUCTS: usize = 20_000;
+/// Minutes are imported only if they ended at least this long ago: until then, their recorder may be at work, and would skip a minute that
+/// is already recorded.
+const RECORDING_TIME: Duration = Duration::from_mins(10);
 /// Minutes are gathered only into candles that are kept for at least this long: after a long import, `record-candles` may need hours to build
 /// coarser candles from them.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
@@ -130,10 +133,18 @@ fn is_minute(slot: Slot) -> bool {
     slot.interval.length == Duration::from_mins(1)
 }
 
-/// Checks that a slot starts at this time and has ended. For minutes, seconds are ignored, and the current minute is accepted.
+/// Checks that a slot starts at this time and has ended, and that its minute is not being recorded. For minutes, seconds are ignored.
 fn started(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot, BadLine> {
     if is_minute(slot) {
-        return past("opened_at", opened_at, now).map(|_| slot);
+        past("opened_at", opened_at, now)?;
+        if slot.end().plus(RECORDING_TIME) <= now {
+            return Ok(slot);
+        }
+        return Err(BadLine::new(format!(
+            "opened_at: the minute {} must have ended ten minutes ago, so that its recorder comes first; the clock of this machine shows \
+             {now}",
+            slot.start
+        )));
     }
     if slot.start == opened_at && slot.end() <= now {
         return Ok(slot);
