@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use common::auth::without_keys;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -11,9 +12,10 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Writes a line. Errors are ignored: a closed standard error does not stop a command.
+/// Writes a line without keys, which operators paste where they do not belong, such as in place of a file. Errors are ignored: a closed
+/// standard error does not stop a command.
 pub(crate) fn print(line: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", without_keys(&line.to_string()));
 }
 
 /// Shows the warnings of the crate `tables` about rows that cannot be read.

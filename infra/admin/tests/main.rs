@@ -10,4 +10,5 @@ mod access;
 mod check;
 mod dynamodb;
 mod history;
+mod pasted_keys;
 mod server;

@@ -16,6 +16,7 @@ use tables::Table;
 
 use self::events::Events;
 use self::slice::Slices;
+use crate::arguments::resource_name;
 use crate::console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
@@ -29,10 +30,10 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// The table; the default is the environment variable `HISTORY_TABLE`, then `History`
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true, value_parser = resource_name)]
     table: Option<String>,
     /// Use the table of this CloudFormation stack
-    #[arg(long, value_name = "NAME", global = true, conflicts_with = "table")]
+    #[arg(long, value_name = "NAME", global = true, conflicts_with = "table", value_parser = resource_name)]
     stack: Option<String>,
 }
 

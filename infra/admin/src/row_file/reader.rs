@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use common::auth::without_keys;
 use common::excerpt::Excerpt;
 use tokio::fs::File;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
@@ -85,8 +84,7 @@ impl Reader {
     fn report(&mut self, bad: &BadLine) {
         self.bad_lines += 1;
         if self.bad_lines <= MAX_BAD_LINES {
-            let reason = without_keys(&bad.to_string());
-            self.print(&Excerpt::up_to(MAX_REASON, &reason).to_string());
+            self.print(&Excerpt::up_to(MAX_REASON, &bad.to_string()).to_string());
         }
     }
 

@@ -7,4 +7,4 @@ mod exported;
 mod issued;
 mod refused;
 mod revoked;
-mod support;
+pub(crate) mod support;
