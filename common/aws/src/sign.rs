@@ -32,8 +32,7 @@ pub(crate) async fn add_signature(
     let headers = request.headers().iter();
     let headers = headers.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
     let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
-    let signable =
-        SignableRequest::new(request.method().as_str(), &url, headers, SignableBody::Bytes(body))?;
+    let signable = SignableRequest::new(request.method().as_str(), &url, headers, SignableBody::Bytes(body))?;
     let (instructions, _) = sign(signable, &parameters.into())?.into_parts();
     let (added, _) = instructions.into_parts();
     for header in added {

@@ -6,7 +6,6 @@ use aws::AwsError;
 use common::auth::{AccountName, KeyId, Label};
 use serde::{Deserialize, Serialize};
 
-
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
