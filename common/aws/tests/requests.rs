@@ -1,4 +1,5 @@
 //! Signed requests to a server that records them.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic, and so may its helpers")]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

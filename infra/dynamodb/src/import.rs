@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use dynoxide::{Database, DynoxideError, ImportOptions};
+
+/// The attributes of a row, by name.
+pub type Row = HashMap<String, AttributeValue>;
 
 /// Stores the rows. Existing rows with the same keys are replaced.
 ///
 /// # Errors
 /// If there is no such table, or a row is invalid. Then no row is stored.
-pub async fn import(
-    database: &Database,
-    table: &str,
-    rows: Vec<HashMap<String, AttributeValue>>,
-) -> Result<(), DynoxideError> {
+pub async fn import(database: &Database, table: &str, rows: Vec<Row>) -> Result<(), DynoxideError> {
     let database = database.clone();
     let table = table.to_owned();
     let import = move || {
@@ -25,7 +25,7 @@ pub async fn import(
     imported.unwrap_or_else(|ended| Err(DynoxideError::InternalServerError(ended.to_string())))
 }
 
-fn fields(row: HashMap<String, AttributeValue>) -> Option<dynoxide::Item> {
+fn fields(row: Row) -> Option<dynoxide::Item> {
     row.into_iter().map(|(name, value)| Some((name, converted(value)?))).collect()
 }
 
@@ -35,7 +35,7 @@ fn converted(value: AttributeValue) -> Option<dynoxide::AttributeValue> {
         AttributeValue::B(bytes) => dynoxide::AttributeValue::B(bytes.into_inner()),
         AttributeValue::Bool(value) => dynoxide::AttributeValue::BOOL(value),
         AttributeValue::Bs(set) => {
-            dynoxide::AttributeValue::BS(set.into_iter().map(|bytes| bytes.into_inner()).collect())
+            dynoxide::AttributeValue::BS(set.into_iter().map(Blob::into_inner).collect())
         }
         AttributeValue::L(list) => {
             dynoxide::AttributeValue::L(list.into_iter().map(converted).collect::<Option<_>>()?)

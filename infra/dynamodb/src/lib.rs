@@ -12,7 +12,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue};
 use http::{Method, Response, StatusCode, request};
 use uuid::Uuid;
 
-pub use self::import::import;
+pub use self::import::{Row, import};
 pub use self::sdk::sdk;
 
 const JSON: &str = "application/x-amz-json-1.0";

@@ -48,13 +48,8 @@ async fn addresses(child: &mut Child) -> [String; 3] {
     while !lines.last().is_some_and(|line: &String| line.starts_with("ready ")) {
         lines.push(tokio::time::timeout(TIMEOUT, output.next_line()).await.unwrap().unwrap().unwrap());
     }
-    ["ready ", "lambda ", "dynamodb "].map(|word| {
-        lines
-            .iter()
-            .find_map(|line| line.strip_prefix(word))
-            .unwrap_or_else(|| panic!("{lines:?}"))
-            .to_owned()
-    })
+    ["ready ", "lambda ", "dynamodb "]
+        .map(|word| lines.iter().find_map(|line| line.strip_prefix(word)).unwrap().to_owned())
 }
 
 fn port_of(url: &str) -> u16 {
