@@ -23,7 +23,7 @@ export const proceeds = (sale) => {
 
 /**
  * Returns the flips in auctions: items whose lowest price is below their price of resale, after the fees. That is the median of their sales,
- * or the second lowest price if that is smaller. Left out are ids of several kinds of copies that have ids of their own, because their
+ * or the second lowest price if that is smaller. Left out are ids of several kinds of copies that have separate ids, because their
  * prices are far apart: pets of any level, cakes of any year, and hats of any colour.
  */
 export const auctionFlipsOf = (prices, averages, { budget, most }) => {

@@ -138,7 +138,7 @@ async fn flips_in_auctions_are_resold_at_the_median_of_sales_or_the_second_price
         // The sale of a cake whose year is not listed.
         ("NEW_YEAR_CAKE+486", 5_000_000, 1),
     ];
-    // Ids of copies with any level, year or colour, which have ids of their own. A perfect copy does not exclude the others.
+    // Ids of copies with any level, year or colour, which have separate ids. A perfect copy does not exclude the others.
     let mixed = ["SHEEP;4", "GOLDEN_DRAGON;4", "NEW_YEAR_CAKE", "BALLOON_HAT_2024", "CAKE_HAT_2026"];
     let parts = [
         "SHEEP;4+100",
