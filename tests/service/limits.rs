@@ -40,8 +40,8 @@ async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
     }
 }
 
-/// The provider's response with this many rows of the captured items, of which every second one has a skin of the size that skins have had
-/// since 2025: a value of 424 characters, and a signature of 684.
+/// The provider's response with this many rows of the captured items. Every second row has a skin of the size that skins have had since 2025: a
+/// value of 424 characters, and a signature of 684.
 fn items_of_real_size(count: usize) -> String {
     let capture: Value = serde_json::from_str(&captures::text("items/v2-20241015.json").unwrap()).unwrap();
     let captured = capture["items"].as_array().unwrap();

@@ -15,7 +15,7 @@ use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
 use dynoxide::Database;
 
-use crate::respond;
+use crate::response::respond;
 
 /// The SDK requires an endpoint, but [`Connector`] does not use it.
 const ENDPOINT: &str = "http://localhost";

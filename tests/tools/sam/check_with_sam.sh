@@ -151,9 +151,9 @@ export CARGO_LAMBDA_COMPILER=cargo
 if is_selected samples; then
     # The smallest function, the largest one without files, and a recorder. The latter has a build of its own: functions.py says why.
     step "three released functions"
-    cargo lambda build --locked --release --bin=collections --bin=accounts
+    cargo lambda build --locked --release --bin=mayor --bin=accounts
     cargo lambda build --locked --release --bin=record-candles
-    python $here/binaries.py "$target/lambda" collections accounts record-candles
+    python $here/binaries.py "$target/lambda" mayor accounts record-candles
 fi
 
 if is_selected build; then
