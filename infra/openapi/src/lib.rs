@@ -215,13 +215,9 @@ fn introduction() -> String {
          of the copy that the provider's network sent, which can be hours for collections and items. `Expires` is when the response \
          stops being fresh. The bazaar's next prices can come 20 s after its `lastUpdated`, and those of auctions 60 s after theirs: until \
          then, requests return the same. While the game's provider fails, the last good data is served for up to ten further TTLs, at most \
-         an hour.
-
-\
+         an hour.\n\n\
          **Public files.** If the operator has enabled them, files with the same prices require no key. `public_files` of `GET /` is their \
-         address: {PUBLIC_FILES}. {columns}
-
-\
+         address: {PUBLIC_FILES}. {columns}\n\n\
          `/lowestbin.json` and `/auction_averages_lbin/` map each id to the coins for one item. `/auction_averages/3day.json` maps each id to \
          `price`, the coins for the average stack, `count`, the size of that stack, and `sales` per day; also to `clean_price` and \
          `clean_sales` if both clean and other copies were sold. `/prices.json` has `updated_at` for each market and `prices`, a list of \
