@@ -10,15 +10,19 @@ use uuid::Uuid;
 use crate::operations;
 
 const JSON: &str = "application/x-amz-json-1.0";
+/// The response to `GET /`, like that of AWS.
+const HEALTHY: &str = "healthy: dynamodb";
 const UNKNOWN_OPERATION: &str = r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
 
 /// Returns the response to a request. A long operation blocks a thread of its own, not the runtime's threads.
 pub async fn respond(database: &Database, head: &request::Parts, body: Bytes) -> Response<Bytes> {
     let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
-    if head.method != Method::POST || head.uri.path() != "/" || text(CONTENT_TYPE.as_str()) != Some(JSON) {
-        let mut response = Response::default();
-        *response.status_mut() = StatusCode::NOT_FOUND;
-        return response;
+    let is_operation = head.method == Method::POST && text(CONTENT_TYPE.as_str()) == Some(JSON);
+    if head.uri.path() != "/" || !is_operation && head.method != Method::GET {
+        return plain(StatusCode::NOT_FOUND, "");
+    }
+    if !is_operation {
+        return plain(StatusCode::OK, HEALTHY);
     }
     let material = AuthMaterial {
         authorization: text(AUTHORIZATION.as_str()),
@@ -50,10 +54,15 @@ pub fn operation(headers: &HeaderMap) -> &str {
     target.rsplit_once('.').map_or("", |(_, operation)| operation)
 }
 
-/// A response with this body.
-pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Bytes> {
+fn plain(status: StatusCode, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
+    response
+}
+
+/// A response with this body.
+pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Bytes> {
+    let mut response = plain(status, body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     if let Ok(request_id) = HeaderValue::try_from(Uuid::new_v4().simple().to_string()) {

@@ -23,9 +23,10 @@ async fn a_sale_starts_and_ends_while_it_is_shown_and_without_sales_there_are_se
     settle(&window).await;
     window.inspect("market-sales-announced").await;
     go(&window, "?").await;
-    window.wait_for_text("The first starts in").await;
+    window.wait_for_text("for 1 gems").await;
+    window.wait_for_text("Announced, starts in").await;
     window.evaluate("void (now = Date.now, later = 700000, Date.now = () => now() + later)").await;
-    window.wait_for_text("The first ends in").await;
+    window.wait_for_text("On sale, ends in").await;
     go(&window, "?view=sales").await;
     window.wait_for_text("On sale, ends in").await;
     window.evaluate("void (later = 1300000)").await;
