@@ -29,8 +29,10 @@ export const Item = ({ parameters }) => {
   const item = useResource(isAuction ? null : `v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
   const week = useResource(isAuction ? null : `v1/auctions/averages?window=7d&ids=${encodeURIComponent(auction)}`);
   const isMissing = item.failure?.status === 404;
-  const isInAuctions = isAuction || week.data?.count > 0;
-  const isUnknown = isMissing && !isInAuctions && !week.isLoading && (!week.failure || [400, 404].includes(week.failure.status));
+  // The first averages appear hours after the first prices.
+  const listed = useResource(isMissing && week.data?.count === 0 ? `v1/auctions/prices?ids=${encodeURIComponent(auction)}` : null);
+  const isInAuctions = isAuction || week.data?.count > 0 || listed.data?.count > 0;
+  const isUnknown = isMissing && !isInAuctions && !week.isLoading && !listed.isLoading && (!week.failure || [400, 404].includes(week.failure.status));
   useReport(isMissing && !isUnknown ? week.failure : null, false);
   useTitle(isUnknown ? "Unknown item" : name);
   if (isUnknown) {

@@ -14,7 +14,7 @@ const JSON: &str = "application/x-amz-json-1.0";
 const HEALTHY: &str = "healthy: dynamodb";
 const UNKNOWN_OPERATION: &str = r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
 
-/// Returns the response to a request. A long operation blocks a thread of its own, not the runtime's threads.
+/// Returns the response to a request. A long operation blocks a separate thread, not the runtime's threads.
 pub async fn respond(database: &Database, head: &request::Parts, body: Bytes) -> Response<Bytes> {
     let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
     let is_operation = head.method == Method::POST && text(CONTENT_TYPE.as_str()) == Some(JSON);

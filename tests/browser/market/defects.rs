@@ -261,5 +261,15 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
     window.inspect("market-unknown-item").await;
     window.click("button", "Search for an item").await;
     window.wait("document.activeElement.id === 'search'").await;
+
+    // In the first hours, an item of auctions has a price, but no averages.
+    let price = "success({ count: 1, items: [{ id: 'NEWLY_LISTED', lowest: 5, second: null, listings: 1, name: null }], unknown: [] })";
+    let missing = "new Response('{}', { status: 404 })";
+    let response = format!(
+        "path.startsWith('v1/auctions/averages') ? success({{ count: 0, items: [], unknown: ['NEWLY_LISTED'] }}) : path.startsWith('v1/auctions/prices') ? {price} : {missing}"
+    );
+    replace(&window, "v1/", &response).await;
+    go(&window, "?item=NEWLY_LISTED").await;
+    window.wait_for_text("Lowest price").await;
     window.expect_clean(&["Failed to load resource"]);
 }

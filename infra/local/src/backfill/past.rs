@@ -20,6 +20,9 @@ pub(super) const PART: Duration = Duration::from_hours(3);
 /// The timeout of each request to the table.
 pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
 
+/// The maximum number of rows that are stored at once. Requests of functions wait meanwhile.
+const MOST_ROWS: usize = 50;
+
 /// A series of the simulated game.
 pub(super) trait Game: Send + Sync + Sized + 'static {
     type Candle: SeriesCandle;
@@ -51,7 +54,7 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
 pub(super) struct Past<G> {
     pub(super) game: Arc<G>,
     pub(super) table: Table,
-    /// The same table, for rows that nobody else writes.
+    /// The same table, for rows that no function writes.
     pub(super) database: Database,
     pub(super) progress: Arc<Progress>,
     pub(super) days: u16,
@@ -77,7 +80,10 @@ impl<G: Game> Past<G> {
 
     /// Stores rows of slots that the table lacks.
     pub(super) async fn import(&self, rows: Vec<Attributes>) -> Result<(), DynoxideError> {
-        dynamodb::import(&self.database, self.table.name(), rows).await
+        for rows in rows.chunks(MOST_ROWS) {
+            dynamodb::import(&self.database, self.table.name(), rows.to_vec()).await?;
+        }
+        Ok(())
     }
 
     /// Keeps `record-candles` from building candles of the past.
