@@ -48,8 +48,18 @@ pub struct DynamoDb {
     server: Server,
     shared: Arc<Shared>,
     expiry: Option<JoinHandle<()>>,
-    /// Keeps other clouds from using the folder of `--data`. Closing it releases the lock.
-    lock: Option<File>,
+    /// Keeps other clouds from using the folder of `--data`.
+    lock: Option<Lock>,
+}
+
+/// The lock of the folder of `--data`.
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A child process that is being started can have the file open for a moment, so closing the file would not release the lock.
+        let _ = self.0.unlock();
+    }
 }
 
 struct Shared {
@@ -191,15 +201,15 @@ impl dynoxide::storage_backend::Clock for TableClock {
     }
 }
 
-/// Creates the folder if necessary, and locks it as long as the returned file is open.
+/// Creates the folder if necessary, and locks it until the returned value is dropped.
 ///
 /// # Errors
 /// When the folder cannot be used, or another cloud uses it.
-fn lock(folder: &Path) -> Result<File, Error> {
+fn lock(folder: &Path) -> Result<Lock, Error> {
     std::fs::create_dir_all(folder).map_err(|error| unusable(folder, error))?;
     let file = File::create(folder.join(LOCK_FILE)).map_err(|error| unusable(folder, error))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(unusable(folder, "another local cloud uses it")),
         Err(TryLockError::Error(error)) => Err(unusable(folder, error)),
     }
