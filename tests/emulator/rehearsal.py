@@ -438,7 +438,7 @@ class Rehearsal:
 
     def history(self):
         """Returns lines to import, by kind."""
-        minute = datetime.now(timezone.utc).replace(second=0, microsecond=0) - timedelta(minutes=10)
+        minute = datetime.now(timezone.utc).replace(second=0, microsecond=0) - timedelta(minutes=20)
         perks = [{"name": "REHEARSAL", "description": "none"}]
         times = {"recorded_at": "2025-11-01T00:00:00Z", "seen_at": "2025-11-01T12:20:00Z"}
         sale = {"item_id": "REHEARSAL", "start": 1762000000000, "end": 1762000600000, "amount": 5000, "price": 900, **times}

@@ -112,7 +112,7 @@ const Sales = ({ sales }) => {
     ${others.length > 0 && html`<p class="muted">${others.length} more ${others.length > 1 ? "sales" : "sale"}</p>`}`;
 };
 
-/** A line about the ages of the data in this view. `/v1/status` would know more, but all visitors share its limit. */
+/** A line about the ages of the data in this view. The status would know more, but all visitors share its limit. */
 const Health = () => {
   const { data, failure } = useResource(BAZAAR_PRICES);
   const averages = useResource(useKey() && AVERAGES).data;
