@@ -77,7 +77,7 @@ def price(item):
 def main():
     import discord
 
-    # An item with the name of a role notifies nobody.
+    # An item with the name of a role notifies no one.
     client = discord.Client(intents=discord.Intents.default(), allowed_mentions=discord.AllowedMentions.none())
     tree = discord.app_commands.CommandTree(client)
 

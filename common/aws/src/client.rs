@@ -21,7 +21,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 /// The media type of requests, and of most responses.
 pub const JSON: &str = "application/json";
 
-/// A service of AWS, and how patiently it is asked.
+/// A service of AWS, and the limits of requests to it.
 #[derive(Debug)]
 pub struct Service {
     /// The name in messages.
@@ -108,7 +108,7 @@ impl Client {
         let mut pause = FIRST_PAUSE;
         for _ in 1..self.service.attempts {
             match self.attempt(request).await {
-                Ok(response) if !response.is_temporary(self.service) => return Ok(response),
+                Ok(response) if !response.is_temporary() => return Ok(response),
                 Ok(_) | Err(_) => tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await,
             }
             pause = LONGEST_PAUSE.min(pause * 2);

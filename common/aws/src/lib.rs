@@ -1,4 +1,4 @@
-//! Signed requests to services of AWS. The SDK's client of a service compiles for up to a minute, and the service needs few requests: seven
+//! Signed requests to services of AWS. The SDK's client of a service compiles for up to a minute, and the service needs few requests: six
 //! to API Gateway, one to Lambda, and one to CloudFormation. For `DynamoDB`, see the crate `tables`.
 
 mod client;

@@ -64,7 +64,7 @@ impl Response {
     }
 
     /// Whether a repeated request may succeed.
-    pub(crate) fn is_temporary(&self, service: &Service) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         if self.status.is_success() {
             return false;
         }
@@ -72,7 +72,7 @@ impl Response {
         let body = String::from_utf8_lossy(&self.body);
         self.status.is_server_error()
             || self.status == StatusCode::TOO_MANY_REQUESTS
-            || service.temporary.contains(&code)
+            || self.service.temporary.contains(&code)
             || THROTTLED.iter().any(|word| code.contains(word) || body.contains(word))
     }
 }
