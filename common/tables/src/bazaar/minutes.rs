@@ -8,8 +8,8 @@
 use super::intervals::ONE_MINUTE;
 use super::quote::Quotes;
 use crate::error::Error;
+use crate::filing::Filing;
 use crate::item::{Attributes, PARTITION_KEY, number};
-use crate::recorder::Filing;
 use crate::series::marker::{ROWS, of_minute};
 use crate::series::rows::{Written, by_shard, keys, put_rows};
 use crate::session::{Session, TRANSACTION};

@@ -5,8 +5,8 @@ use common::time::UnixSeconds;
 
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, Slot, slot_key, slot_of};
 use crate::error::Error;
+use crate::filing::Filing;
 use crate::item::{self, Attributes, Corrupt, integer, number, readable};
-use crate::recorder::Filing;
 use crate::session::Session;
 
 pub(crate) const ROWS: &str = "rows";

@@ -14,8 +14,8 @@ use common::time::UnixSeconds;
 
 use super::candle::Series;
 use crate::error::Error;
+use crate::filing::Ticks;
 use crate::item::{self, Attributes, Corrupt, integer, number, readable};
-use crate::recorder::Ticks;
 use crate::session::Session;
 
 const BUILT: &str = "built";

@@ -8,9 +8,9 @@ use super::stored::{MOST_AUCTIONS, ONE_MINUTE, record};
 use super::{Minute, Price, Sale, Sales};
 use crate::Table;
 use crate::auctions::Coins;
+use crate::filing::Filing;
 use crate::item::{self, SORT_KEY, text};
 use crate::raw_query::tests::{session, table};
-use crate::recorder::Filing;
 use crate::series::keys::slot_key;
 use crate::series::rows::Written;
 
