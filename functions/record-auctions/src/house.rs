@@ -162,7 +162,7 @@ impl House {
         left_out: &mut Skipped,
     ) -> Option<(Arc<Ids>, NonZeroU32, bool)> {
         match read(item_bytes, &mut self.buffers) {
-            Ok(Item { id, also, count, clean }) => {
+            Ok(Item { id, also, count, clean, .. }) => {
                 let ids: Vec<_> = [id].into_iter().chain(also).collect();
                 if let Some(ids) = self.ids.get(&*ids) {
                     return Some((Arc::clone(ids), count, clean));

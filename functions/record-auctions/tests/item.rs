@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use fastnbt::nbt;
 use record_auctions::item::{Buffers, DEEPEST, Item, LARGEST_NBT, LONGEST_TEXT, Reason, read};
 use serde_json::{Value as Json, json};
+use tables::auctions::PetLevel;
 
 const LIST: u8 = 9;
 const COMPOUND: u8 = 10;
@@ -28,6 +29,7 @@ const EXAMPLES: &str = r#"
 {"id":"PET","petInfo":"{\"type\":\"SHEEP\",\"tier\":\"MYTHIC\",\"a\":{}}","name":"§7[Lvl 100] §dSheep"} = SHEEP;5 SHEEP;5+100
 {"id":"PET","petInfo":"{\"type\":\"JADE_DRAGON\",\"tier\":\"RARE\"}","name":"[Lvl 199] a"} = JADE_DRAGON;2 JADE_DRAGON;2+100
 {"id":"PET","petInfo":"{\"type\":\"ROSE_DRAGON\",\"tier\":\"LEGENDARY\"}","name":"[Lvl 200] 🦴"} = ROSE_DRAGON;4 ROSE_DRAGON;4+200
+{"id":"PET","petInfo":"{\"type\":\"BEE\",\"tier\":\"RARE\"}","name":"[Lvl 399] a"} = BEE;2 BEE;2+300
 {"id":"PET","petInfo":"{\"type\":\"BEE\",\"tier\":\"COMMON\"}","name":"Bee"} = BEE;0
 {"id":"PET","petInfo":"{\"type\":\"BEE\",\"tier\":\"RARE\",\"exp\":\"a\"}","runes":1,"skin":{}} = BEE;2
 {"id":"PET","petInfo":"{\"type\":\"BEE\",\"tier\":\"DIVINE\"}"} = Undecided
@@ -144,6 +146,21 @@ fn an_item_is_clean_while_nothing_is_added_to_it() {
     for skin in [json!("A"), json!(1), json!(["A"]), json!({"a": "A"})] {
         assert!(!is_clean(&with_skin(skin.clone())), "{skin}");
     }
+}
+
+#[test]
+fn the_level_of_a_pet_is_in_its_name() {
+    let level = |id: &str, name: &str| {
+        let pet = json!({"id": id, "petInfo": r#"{"type":"BEE","tier":"RARE"}"#, "name": name});
+        item_of(&pet).unwrap().level.map(PetLevel::get)
+    };
+    for number in [1, 87, 100, 200] {
+        assert_eq!(level("PET", &format!("§7[Lvl {number}] §6Bee")), Some(number));
+    }
+    for name in ["[Lvl 0] Bee", "[Lvl 201] Bee", "[Lvl 256] Bee", "[Lvl ] Bee", "[Lvl 5", "Lvl 5", ""] {
+        assert_eq!(level("PET", name), None, "{name}");
+    }
+    assert_eq!(level("HYPERION", "[Lvl 5] Hyperion"), None);
 }
 
 #[test]

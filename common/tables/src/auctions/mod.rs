@@ -22,6 +22,7 @@ mod hour;
 pub(crate) mod intervals;
 mod minute;
 mod packed;
+mod pet_level;
 mod select;
 pub(crate) mod series;
 mod sold;
@@ -37,6 +38,7 @@ pub use self::minute::read::{
 };
 pub use self::minute::stored::{ONE_MINUTE, record};
 pub use self::minute::{Minute, Price, Prices, Sale, Sales};
+pub use self::pet_level::PetLevel;
 pub use self::select::{Selected, select};
 pub use self::series::{Candles, SERIES};
 pub use self::sold::{HourSold, SoldItem, SoldPage, sold_before, sold_of_text};

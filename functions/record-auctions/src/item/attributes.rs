@@ -37,8 +37,8 @@ pub(super) struct Stack<'a> {
     pub(super) count: i64,
     /// The provider's id.
     pub(super) id: &'a str,
-    /// The name in the game.
-    pub(super) name: Option<Value<'a>>,
+    /// The level of a pet. `None` for other items and without a level in the name.
+    pub(super) level: Option<u32>,
     /// The provider's `ExtraAttributes`, including the id.
     pub(super) attributes: Value<'a>,
 }
@@ -84,6 +84,14 @@ fn stack(root: Value<'_>) -> Option<Stack<'_>> {
     let item = root.get("i")?.only_element()?;
     let tag = item.get("tag")?;
     let attributes = tag.get("ExtraAttributes")?;
-    let name = tag.get("display").and_then(|display| display.get("Name"));
-    Some(Stack { count: item.get("Count")?.integer()?, id: attributes.get("id")?.text()?, name, attributes })
+    let id = attributes.get("id")?.text()?;
+    let level = if id == "PET" { level(tag) } else { None };
+    Some(Stack { count: item.get("Count")?.integer()?, id, level, attributes })
+}
+
+/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from the experience: the steps depend
+/// on the kind of the pet and on a tier boost, and new kinds of pets have new steps.
+fn level(tag: Value<'_>) -> Option<u32> {
+    let name = String::from_utf8_lossy(tag.get("display")?.get("Name")?.text_bytes()?);
+    name.split_once("[Lvl ")?.1.split_once(']')?.0.parse().ok()
 }

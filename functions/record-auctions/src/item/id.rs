@@ -32,7 +32,7 @@ pub(super) fn ids(stack: &Stack<'_>) -> Result<(AuctionItemId, Option<AuctionIte
 fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
     let item = Attributes(stack.attributes);
     let id = match stack.id {
-        "PET" => return pet(item, stack.name),
+        "PET" => return pet(item, stack.level),
         "RUNE" | "UNIQUE_RUNE" => item.only("runes")?.map(|(name, level)| format!("{name}_RUNE;{level}")),
         "ENCHANTED_BOOK" => {
             let (name, level) = item.only("enchantments")?.ok_or(Reason::Book)?;
@@ -70,21 +70,14 @@ fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
 }
 
 /// Returns a pet's plain id and, from level 100, a second id with the level rounded down to hundreds.
-fn pet(item: Attributes<'_>, name: Option<Value<'_>>) -> Result<(String, Option<String>), Reason> {
+fn pet(item: Attributes<'_>, level: Option<u32>) -> Result<(String, Option<String>), Reason> {
     let pet = item.0.get("petInfo").ok_or(Reason::Undecided)?.text_bytes().ok_or(Reason::NotAnItem)?;
     let pet: Pet<'_> = serde_json::from_slice(pet).map_err(|_| Reason::Undecided)?;
     let tier = TIERS.iter().position(|tier| *tier == pet.tier).ok_or(Reason::Undecided)?;
     let id = format!("{};{tier}", pet.r#type);
-    let hundreds = name.and_then(Value::text_bytes).and_then(level).unwrap_or(0) / 100 * 100;
+    let hundreds = level.unwrap_or(0) / 100 * 100;
     let also = (hundreds > 0).then(|| format!("{id}+{hundreds}"));
     Ok((id, also))
-}
-
-/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from the experience: the steps depend
-/// on the kind of the pet and on a tier boost, and new kinds of pets have new steps.
-fn level(name: &[u8]) -> Option<u32> {
-    let name = String::from_utf8_lossy(name);
-    name.split_once("[Lvl ")?.1.split_once(']')?.0.parse().ok()
 }
 
 fn potion(item: Attributes<'_>) -> Result<Option<String>, Reason> {

@@ -12,6 +12,7 @@ mod reason;
 use std::num::NonZeroU32;
 
 use common::request::auction_item_id::AuctionItemId;
+use tables::auctions::PetLevel;
 
 pub use self::blob::{Buffers, LARGEST_NBT, LONGEST_TEXT};
 pub use self::nbt::DEEPEST;
@@ -25,6 +26,8 @@ pub struct Item {
     pub also: Option<AuctionItemId>,
     /// The number of pieces in the stack. The price of an auction is for all of them.
     pub count: NonZeroU32,
+    /// The level of a pet. `None` for other items, and if the name of the pet has no level or one above [`PetLevel::HIGHEST`].
+    pub level: Option<PetLevel>,
     /// Whether players have added nothing: no enchantment, reforge, star, recombobulator, gem, book or skin. Improved items have other
     /// prices.
     pub clean: bool,
@@ -38,5 +41,6 @@ pub fn read(item_bytes: &str, buffers: &mut Buffers) -> Result<Item, Reason> {
     let stack = attributes::read(buffers.decode(item_bytes)?)?;
     let count = u32::try_from(stack.count).ok().and_then(NonZeroU32::new).ok_or(Reason::Count)?;
     let (id, also) = id::ids(&stack)?;
-    Ok(Item { id, also, count, clean: stack.is_clean() })
+    let level = stack.level.and_then(PetLevel::new);
+    Ok(Item { id, also, count, level, clean: stack.is_clean() })
 }

@@ -71,7 +71,9 @@ impl Auctions {
             let mut items = BTreeMap::new();
             let mut sales = Vec::new();
             for Offer { item_bytes, price } in offers(self.seed, self.now.get() * 1_000) {
-                let Ok(Item { id, also, count, clean }) = read(&item_bytes, &mut buffers) else { continue };
+                let Ok(Item { id, also, count, clean, .. }) = read(&item_bytes, &mut buffers) else {
+                    continue;
+                };
                 let ids = [id].into_iter().chain(also).collect();
                 let auction = AuctionId::of_bytes([0; 16]);
                 let sale = Sale {
