@@ -87,7 +87,7 @@ to 5 (mythic): `SHEEP;4`. At level 100 to 199 it is also `SHEEP;4+100`, and at l
 call `LOG-2` `LOG:2`; the bazaar calls `GROWTH;5` `ENCHANTMENT_GROWTH_5`. No id contains reforges, stars or other upgrades.\n\n\
 **Which price.** To buy now, use `lowest` of `/v1/auctions/prices`. To value a player's items, use `sale_median` of `/v1/auctions/averages`, \
 or its `lowest` for items that are seldom sold. Sales per day are `sales / minutes * 1440`. A clean copy has no enchantments, reforge, stars, \
-recombobulator, gems, books or skin; the level of a pet does not matter.\n\n\
+gems, skin or other upgrades; the level of a pet does not matter.\n\n\
 **History.** Hourly candles are kept for 90 days, daily candles permanently. An hour is available seven to twelve minutes after its end.";
 
 /// `GET /v1/mayor`

@@ -54,7 +54,7 @@ struct ItemAverages<'a> {
     clean: Option<Clean>,
 }
 
-/// The sales of clean copies: without enchantments, a reforge, stars, a recombobulator, gems, books or a skin.
+/// The sales of clean copies, which have no enchantments, reforge, stars, gems, skin or other upgrades.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Clean {
     /// Only with `ids`: `sale` of clean copies; null without such a sale.

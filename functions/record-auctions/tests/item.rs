@@ -1,13 +1,14 @@
 //! `item_bytes` give the id and the count of an item: examples of every kind, real items, and the bounds.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
-use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fastnbt::nbt;
+use fastnbt::{Value as Nbt, nbt};
 use record_auctions::item::{Buffers, DEEPEST, Item, LARGEST_NBT, LONGEST_TEXT, Reason, read};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use tables::auctions::PetLevel;
 
@@ -69,6 +70,37 @@ const EXAMPLES: &str = r#"
 {"id":7} = NotAnItem
 {"uuid":"a"} = NotAnItem"#;
 
+/// Attributes of upgrades, and the fields of `petInfo` that are upgrades: those that public code knows.
+const UPGRADES: &str = "
+modifier upgrade_level dungeon_item_level rarity_upgrades enchantments gems gemstone_slots runes skin dye_item hot_potato_count
+hotPotatoBonus ability_scroll power_ability_scroll art_of_war_count artOfPeaceApplied farming_for_dummies_count levelable_overclocks
+bookworm_books jalapeno_count polarvoid stats_book wet_book_count wood_singularity_count drill_part_engine drill_part_fuel_tank
+drill_part_upgrade_module divan_powder_coating line hook sinker ethermerge tuned_transmission mana_disintegrator_count boosters
+talisman_enrichment thunder_charge mixins sack_pss mithril_infusion free_will additional_coins petInfo.heldItem petInfo.skin";
+
+/// Attributes and fields of `petInfo` that say nothing about upgrades.
+const NEUTRAL: &str = "
+absorb_logs_chopped ammo anvil_uses attributes auction backpack_color baseStatBoostPercentage basket_of_seeds_data bass_weight bid
+blaze_consumer blazetekk_channel blocks_walked blocksBroken blood_god_kills bookshelf_loops boss_tier bossId bottle_of_jyrre_last_update
+bottle_of_jyrre_seconds bow_kills builder's_ruler_data builder's_wand_data cake_owner captured_date captured_player century_year
+champion_combat_xp charges_used chimera_found coins_gained collected_coins color compact_blocks date donated_museum drill_fuel
+dungeon_item dungeon_paper_id dungeon_skill_req dye_donated edition eman_kills event EXE expertise_kills farmed_cultivating
+fishes_caught fungi_cutter_mode gemstone_gauntlet_meter generator_tier ghast_blaster gilded_gifted_coins glowing greater_backpack_data
+handle_loops handles_found health hecatomb_s_runs historic_dungeon_score id initiator_player intelligence_earned is_shiny
+item_durability item_tier jumbo_backpack_data large_backpack_data lastForceEvolvedTime lava_creatures_killed leaderPosition leaderVotes
+levelable_exp levelable_lvl levels_found lm_evo logs_cut magma_cube_absorber magmaCubesKilled maxed_stats medium_backpack_data
+mined_crops model mousemat_pitch mousemat_yaw names_found necromancer_souls nether_wart_pouch_data netherwart_pouch_data
+new_year_cake_bag_data new_years_cake originTag pandora-rarity party_hat_color party_hat_emoji party_hat_year pelts_earned
+personal_compact_0 personal_compactor_1 personal_deletor_11 PERSONAL_DELETOR_ACTIVE pet_exp pickonimbus_durability player
+players_clicked post_card_minion_tier post_card_minion_type price promising_pickaxe_breaks puzzles_solved radius raffle_win raffle_year
+raider_kills ranchers_speed recall_potion_biome recall_potion_location recipient_id recipient_name recipient_team rep_particles
+rep_radius repelling_color resources_generated rift_discrite_seconds rift_transferred runic_kills seconds_held sender_name
+shop_dungeon_floor_completion_required skeletorKills small_backpack_data soul_durability spawnedFor spider_kills spray stored_drill_fuel
+sword_kills td_attune_mode tickets timestamp total_generations toxophilite_combat_xp trainingWeightsHeldTime trapsDefused tune
+tuning_fork_tuning ultimateSoulEaterData uuid WAI winning_bid winning_team wishing_compass_uses year yearObtained yogsKilled ZEE
+zombie_kills zombiesKilled petInfo.type petInfo.tier petInfo.exp petInfo.active petInfo.hideInfo petInfo.hideRightClick petInfo.noMove
+petInfo.candyUsed petInfo.petSoulbound petInfo.uuid petInfo.uniqueId petInfo.heldItemUuid petInfo.extraData";
+
 fn compressed(nbt: &[u8]) -> String {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(nbt).unwrap();
@@ -100,51 +132,57 @@ fn every_kind_of_item_has_the_id_that_mods_use() {
     }
 }
 
-#[test]
-fn an_item_is_clean_while_nothing_is_added_to_it() {
-    let is_clean = |attributes: &Json| item_of(attributes).unwrap().clean;
-    let clean = [
-        json!({"id": "HYPERION", "timestamp": 1, "uuid": "a"}),
-        json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","heldItem":"A"}"#}),
+fn is_clean(attributes: &Json) -> bool {
+    item_of(attributes).unwrap().clean
+}
+
+/// The attributes of an item with this attribute or, after `petInfo.`, of a pet with this field.
+fn with(name: &str, value: &Json) -> Json {
+    let Some(field) = name.strip_prefix("petInfo.") else { return json!({"id": "HYPERION", name: value}) };
+    let mut pet = json!({"type": "BEE", "tier": "COMMON"});
+    pet[field] = value.clone();
+    json!({"id": "PET", "petInfo": pet.to_string()})
+}
+
+/// Items with attributes that identify them and are upgrades of other items.
+fn identities() -> [Json; 5] {
+    let potion = json!({
+        "id": "POTION", "potion": "speed", "potion_level": 8, "potion_name": "Ice", "potion_type": "POTION",
+        "effects": ["A"], "enhanced": 1, "extended": 1, "splash": 1
+    });
+    [
         json!({"id": "ENCHANTED_BOOK", "enchantments": {"growth": 5}}),
-        json!({"id": "HYPERION", "gems": {}, "enchantments": {}, "dungeon_item_level": 0, "hot_potato_count": 0}),
-        json!({"id": "HYPERION", "gems": {"unlocked_slots": []}, "ability_scroll": [], "skin": "", "modifier": ""}),
-    ];
-    assert!(clean.iter().all(is_clean));
-    let with_skin = |skin: Json| {
-        let pet = json!({"type": "BEE", "tier": "COMMON", "skin": skin});
-        json!({"id": "PET", "petInfo": pet.to_string()})
-    };
-    for empty in [Json::Null, json!(""), json!(0), json!([]), json!({}), json!({"a": 0.0})] {
-        assert!(is_clean(&with_skin(empty.clone())), "{empty}");
+        json!({"id": "RUNE", "runes": {"ICE": 1}}),
+        json!({"id": "UNIQUE_RUNE", "runes": {"GOLDEN_CARPET": 3}}),
+        json!({"id": "THUNDER_IN_A_BOTTLE_EMPTY", "thunder_charge": 208}),
+        potion,
+    ]
+}
+
+#[test]
+fn every_attribute_is_an_upgrade_unless_it_is_known_to_be_none() {
+    for name in UPGRADES.split_whitespace().chain(["new", "petInfo.new", "petInfo.uuids", "uuids", "Uuid"]) {
+        for set in [json!(1), json!("RARE"), json!(["A"]), json!({"a": "A"}), json!({"a": [0]})] {
+            assert!(!is_clean(&with(name, &set)), "{name} {set}");
+        }
+        for unset in [json!(0), json!(0.0), json!(""), json!([]), json!({}), json!({"a": {"b": 0}})] {
+            assert!(is_clean(&with(name, &unset)), "{name} {unset}");
+        }
     }
-    let added = [
-        ("modifier", json!("heroic")),
-        ("upgrade_level", json!(5)),
-        ("dungeon_item_level", json!(1)),
-        ("rarity_upgrades", json!(1)),
-        ("hot_potato_count", json!(10)),
-        ("gems", json!({"a": "FINE"})),
-        ("gems", json!({"unlocked_slots": ["JASPER_0"]})),
-        ("ability_scroll", json!(["WITHER_SHIELD_SCROLL"])),
-        ("power_ability_scroll", json!("OPAL_POWER_SCROLL")),
-        ("art_of_war_count", json!(1)),
-        ("artOfPeaceApplied", json!(1)),
-        ("farming_for_dummies_count", json!(5)),
-        ("bookworm_books", json!(5)),
-        ("jalapeno_count", json!(1)),
-        ("polarvoid", json!(5)),
-        ("stats_book", json!(22)),
-        ("wet_book_count", json!(5)),
-        ("dungeon_item_level", json!("5")),
-        ("skin", json!("A")),
-        ("enchantments", json!({"sharpness": 5})),
-    ];
-    for (name, value) in added {
-        assert!(!is_clean(&json!({"id": "HYPERION", name: value})), "{name}");
+    for name in NEUTRAL.split_whitespace() {
+        assert!(is_clean(&with(name, &json!("RARE"))), "{name}");
     }
-    for skin in [json!("A"), json!(1), json!(["A"]), json!({"a": "A"})] {
-        assert!(!is_clean(&with_skin(skin.clone())), "{skin}");
+    assert!(is_clean(&with("petInfo.skin", &Json::Null)));
+    assert!(!is_clean(&json!({"id": "HYPERION", "petInfo": "no JSON"})));
+}
+
+#[test]
+fn an_attribute_that_identifies_its_item_is_no_upgrade() {
+    for item in identities() {
+        assert!(is_clean(&item), "{item}");
+        for (name, value) in item.as_object().unwrap().iter().filter(|(name, _)| *name != "id") {
+            assert!(!is_clean(&with(name, value)), "{name}");
+        }
     }
 }
 
@@ -247,17 +285,20 @@ fn the_ids_are_the_internal_names_of_mods() {
     }
 }
 
-/// The items in all captures of a folder.
-fn captured(folder: &str) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut buffers = Buffers::default();
+/// The `item_bytes` in all captures of a folder.
+fn captured(folder: &str) -> Vec<String> {
+    let mut texts = Vec::new();
     for file in captures::folder().unwrap().join(folder).read_dir().unwrap() {
         let body: Json = serde_json::from_slice(&std::fs::read(file.unwrap().path()).unwrap()).unwrap();
-        for auction in body["auctions"].as_array().unwrap() {
-            items.push(read(auction["item_bytes"].as_str().unwrap(), &mut buffers).unwrap());
-        }
+        let auctions = body["auctions"].as_array().unwrap();
+        texts.extend(auctions.iter().map(|auction| auction["item_bytes"].as_str().unwrap().to_owned()));
     }
-    items
+    texts
+}
+
+fn read_all(texts: &[String]) -> Vec<Item> {
+    let mut buffers = Buffers::default();
+    texts.iter().map(|text| read(text, &mut buffers).unwrap()).collect()
 }
 
 #[test]
@@ -272,6 +313,70 @@ fn every_captured_auction_is_an_item() {
         let (stacks, seconds) = (count(|item| item.count.get() > 1), count(|item| item.also.is_some()));
         [ids.len(), BTreeSet::from_iter(ids).len(), stacks, seconds, shards.len(), higher]
     };
-    assert_eq!(figures(&captured("auctions")), [1_000, 506, 5, 11, 16, 11]);
-    assert_eq!(figures(&captured("auctions_ended")), [1_940, 821, 12, 47, 0, 0]);
+    assert_eq!(figures(&read_all(&captured("auctions"))), [1_000, 506, 5, 11, 16, 11]);
+    assert_eq!(figures(&read_all(&captured("auctions_ended"))), [1_940, 821, 12, 47, 0, 0]);
+}
+
+#[derive(Deserialize)]
+struct Slots {
+    i: [Slot; 1],
+}
+
+#[derive(Deserialize)]
+struct Slot {
+    tag: Tag,
+}
+
+#[derive(Deserialize)]
+struct Tag {
+    #[serde(rename = "ExtraAttributes")]
+    attributes: HashMap<String, Nbt>,
+}
+
+/// The attributes of an item, with `petInfo.FIELD` for the fields of a pet.
+fn attributes_of(item_bytes: &str) -> HashMap<String, Nbt> {
+    let gzip = STANDARD.decode(item_bytes).unwrap();
+    let mut nbt = Vec::new();
+    flate2::read::GzDecoder::new(&gzip[..]).read_to_end(&mut nbt).unwrap();
+    let Slots { i: [Slot { tag: Tag { mut attributes } }] } = fastnbt::from_bytes(&nbt).unwrap();
+    if let Some(Nbt::String(pet)) = attributes.remove("petInfo") {
+        let fields: HashMap<String, Json> = serde_json::from_str(&pet).unwrap();
+        let named =
+            |(name, field): (String, Json)| (format!("petInfo.{name}"), Nbt::String(field.to_string()));
+        attributes.extend(fields.into_iter().map(named));
+    }
+    attributes
+}
+
+fn is_set(value: &Nbt) -> bool {
+    match value {
+        Nbt::Compound(entries) => entries.values().any(is_set),
+        Nbt::List(elements) => !elements.is_empty(),
+        Nbt::String(text) => !text.is_empty(),
+        number => number.as_i64() != Some(0),
+    }
+}
+
+/// An attribute that the game has added since fails this test until it is in one of the two lists.
+#[test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+fn every_captured_attribute_is_known_and_decides_whether_its_item_is_clean() {
+    let identities = identities();
+    let set_of = |names: &'static str| names.split_whitespace().collect::<HashSet<_>>();
+    let (upgrades, neutral) = (set_of(UPGRADES), set_of(NEUTRAL));
+    for text in ["auctions", "auctions_ended"].into_iter().flat_map(captured) {
+        let attributes = attributes_of(&text);
+        let Some(Nbt::String(id)) = attributes.get("id") else { panic!("{attributes:?}") };
+        let identity = identities.iter().find(|item| item["id"] == *id);
+        let mut is_clean = true;
+        for (name, value) in &attributes {
+            if identity.is_some_and(|item| item.get(name).is_some()) {
+                continue;
+            }
+            let is_upgrade = upgrades.contains(&**name);
+            assert!(is_upgrade || neutral.contains(&**name), "{id} {name}");
+            is_clean &= !(is_upgrade && is_set(value));
+        }
+        assert_eq!(read(&text, &mut Buffers::default()).unwrap().clean, is_clean, "{attributes:?}");
+    }
 }

@@ -1,13 +1,14 @@
 //! The item of an auction: its id and its count. The provider sends both only inside `item_bytes`.
 //!
-//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` tells whether players have improved the item, and `id` has the
-//! rules for ids.
+//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` finds the item, `id` has the rules for ids, and `upgrades` tells
+//! whether players have improved the item.
 
 mod attributes;
 mod blob;
 mod id;
 mod nbt;
 mod reason;
+mod upgrades;
 
 use std::num::NonZeroU32;
 
@@ -28,8 +29,7 @@ pub struct Item {
     pub count: NonZeroU32,
     /// The level of a pet. `None` for other items, and if the name of the pet has no level or one above [`PetLevel::HIGHEST`].
     pub level: Option<PetLevel>,
-    /// Whether players have added nothing: no enchantment, reforge, star, recombobulator, gem, book or skin. Improved items have other
-    /// prices.
+    /// Whether the item has no enchantments, reforge, stars, gems, skin or other upgrades. Improved items have other prices.
     pub clean: bool,
 }
 
@@ -42,5 +42,5 @@ pub fn read(item_bytes: &str, buffers: &mut Buffers) -> Result<Item, Reason> {
     let count = u32::try_from(stack.count).ok().and_then(NonZeroU32::new).ok_or(Reason::Count)?;
     let (id, also) = id::ids(&stack)?;
     let level = stack.level.and_then(PetLevel::new);
-    Ok(Item { id, also, count, level, clean: stack.is_clean() })
+    Ok(Item { id, also, count, level, clean: !upgrades::is_upgraded(&stack) })
 }
