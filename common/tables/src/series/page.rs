@@ -1,6 +1,7 @@
 //! Reads the candles of one product.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
@@ -53,23 +54,24 @@ pub async fn page<C: SeriesCandle>(
     limit: usize,
     now: UnixSeconds,
 ) -> Result<Page<C>, Error> {
-    let product = Product::<C> { table, id, now };
-    let oldest = interval.oldest_slot(now).unwrap_or(FIRST_SLOT).max(FIRST_SLOT);
-    let newest = interval.slot(UnixSeconds::new(before.get().saturating_sub(1)).min(now)).min(LAST_SLOT);
-    if newest < oldest {
+    let oldest = interval.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    let Some(range) = Range::new(interval, oldest, before.min(now.plus(Duration::from_secs(1)))) else {
         return Ok(Page { candles: Vec::new(), next_before: None });
-    }
-    let (mut rows, unbuilt) = product.candles(interval, oldest, newest, limit + 1).await?;
-    let mut candles = paged(&rows, unbuilt);
+    };
+    let product = Product::<C> { table, id, now, range };
+    let found = product.candles(limit + 1).await?;
+    let mut candles = found.paged();
+    let mut rows = found.rows;
     let mut is_end = rows.len() <= limit;
     if candles.len() <= limit
         && !is_end
         && let Some(last) = rows.iter().rev().find_map(|row| row.slot)
-        && last > oldest
+        && let Some(range) = Range::new(interval, range.oldest, last)
     {
-        rows = product.rows(interval, oldest, UnixSeconds::new(last.get() - 1), MORE_ROWS).await?;
-        is_end = rows.len() < MORE_ROWS;
-        candles.extend(paged(&rows, BTreeMap::new()));
+        let more = Product { range, ..product }.rows(MORE_ROWS).await?;
+        is_end = more.rows.len() < MORE_ROWS;
+        candles.extend(more.paged());
+        rows = more.rows;
     }
     let next_before = if candles.len() > limit {
         candles.truncate(limit);
@@ -95,45 +97,72 @@ pub(crate) async fn closes<C: SeriesCandle>(
     oldest: UnixSeconds,
     now: UnixSeconds,
 ) -> Result<Vec<C>, Error> {
-    let (oldest, newest) = (oldest.max(FIRST_SLOT), interval.slot(now.min(LAST_SLOT)));
-    if newest < oldest {
+    let Some(range) = Range::new(interval, oldest, now.plus(Duration::from_secs(1))) else {
         return Ok(Vec::new());
-    }
-    let product = Product::<C> { table, id, now };
-    let (rows, unbuilt) = if interval == C::SERIES.minutes {
-        (product.rows(interval, oldest, newest, usize::MAX).await?, BTreeMap::new())
-    } else if let Some(found) = product.with_last_minute(interval, oldest, newest).await? {
+    };
+    let product = Product::<C> { table, id, now, range };
+    let found = if interval == C::SERIES.minutes {
+        product.rows(usize::MAX).await?
+    } else if let Some(found) = product.with_last_minute().await? {
         found
     } else {
-        product.candles(interval, oldest, newest, usize::MAX).await?
+        product.candles(usize::MAX).await?
     };
-    Ok(paged(&rows, unbuilt).into_iter().rev().map(|paged| paged.candle).collect())
+    Ok(found.paged().into_iter().rev().map(|paged| paged.candle).collect())
 }
 
-/// Returns the candles in the rows and the unbuilt ones, newest first. If a slot has a candle in the rows and an unbuilt candle, the one
-/// with more samples counts.
-fn paged<C: SeriesCandle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
-    let built = rows.iter().filter_map(|row| {
-        Some(PagedCandle { opened_at: row.slot?, candle: row.candle.clone()?, is_complete: true })
-    });
-    if unbuilt.is_empty() {
-        return built.collect();
+/// Slots of an interval, at least one.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    interval: &'static Interval,
+    oldest: UnixSeconds,
+    newest: UnixSeconds,
+}
+
+impl Range {
+    /// Returns the slots from `oldest` that begin before `end`; `None` if there are none.
+    fn new(interval: &'static Interval, oldest: UnixSeconds, end: UnixSeconds) -> Option<Self> {
+        let oldest = oldest.max(FIRST_SLOT);
+        let newest = interval.slot(UnixSeconds::new(end.get().saturating_sub(1))).min(LAST_SLOT);
+        (oldest <= newest).then_some(Self { interval, oldest, newest })
     }
-    let mut candles: BTreeMap<_, _> = built.map(|candle| (candle.opened_at, candle)).collect();
-    for (opened_at, candle) in unbuilt {
-        let built = candles.get(&opened_at);
-        if built.is_none_or(|built| built.candle.samples() < candle.samples()) {
-            candles.insert(opened_at, PagedCandle { opened_at, candle, is_complete: false });
+}
+
+/// The candles of one product in a range.
+struct Found<C> {
+    /// The rows, newest first.
+    rows: Vec<Entry<C>>,
+    /// The candles that are not built yet, composed of finer data, by slot.
+    unbuilt: BTreeMap<UnixSeconds, C>,
+}
+
+impl<C: SeriesCandle> Found<C> {
+    /// Returns all candles, newest first. If a slot has a candle in the rows and an unbuilt candle, the one with more samples counts.
+    fn paged(&self) -> Vec<PagedCandle<C>> {
+        let built = self.rows.iter().filter_map(|row| {
+            Some(PagedCandle { opened_at: row.slot?, candle: row.candle.clone()?, is_complete: true })
+        });
+        if self.unbuilt.is_empty() {
+            return built.collect();
         }
+        let mut candles: BTreeMap<_, _> = built.map(|candle| (candle.opened_at, candle)).collect();
+        for (opened_at, candle) in &self.unbuilt {
+            let built = candles.get(opened_at);
+            if built.is_none_or(|built| built.candle.samples() < candle.samples()) {
+                let (opened_at, candle) = (*opened_at, candle.clone());
+                candles.insert(opened_at, PagedCandle { opened_at, candle, is_complete: false });
+            }
+        }
+        candles.into_values().rev().collect()
     }
-    candles.into_values().rev().collect()
 }
 
-/// The rows of one product, at the time `now`.
+/// The rows of one product in a range, at the time `now`.
 struct Product<'a, C: SeriesCandle> {
     table: Session<'a>,
     id: &'a C::Id,
     now: UnixSeconds,
+    range: Range,
 }
 
 /// An interval, and the partition of the interval that has the product.
@@ -152,15 +181,10 @@ struct Entry<C> {
 }
 
 impl<C: SeriesCandle> Product<'_, C> {
-    /// Returns the rows of the interval from the slot `oldest` to the current slot `newest`, and the last minute in place of the current
-    /// candle. This takes three queries instead of five. `None` if an earlier slot may not be built yet, or if the product is missing from
-    /// the last minutes.
-    async fn with_last_minute(
-        &self,
-        interval: &'static Interval,
-        oldest: UnixSeconds,
-        newest: UnixSeconds,
-    ) -> Result<Option<(Vec<Entry<C>>, BTreeMap<UnixSeconds, C>)>, Error> {
+    /// Returns the rows of the range, whose newest slot is the current one, and the last minute in place of the current candle. This takes
+    /// three queries instead of five. `None` if an earlier slot may not be built yet, or if the product is missing from the last minutes.
+    async fn with_last_minute(&self) -> Result<Option<Found<C>>, Error> {
+        let Range { interval, oldest, newest } = self.range;
         let built = C::SERIES.finest.slot(self.now.minus(UNBUILT));
         if interval.slot(built) != newest {
             return Ok(None);
@@ -180,42 +204,28 @@ impl<C: SeriesCandle> Product<'_, C> {
         let last = minutes.into_iter().find_map(|minute| minute.candle);
         Ok(last
             .filter(|_| until.is_some_and(|until| until >= built))
-            .map(|last| (rows, BTreeMap::from([(newest, last)]))))
+            .map(|last| Found { rows, unbuilt: BTreeMap::from([(newest, last)]) }))
     }
 
-    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`. Also returns the
-    /// candles up to `newest` that are not built yet, composed of finer data.
-    async fn candles(
-        &self,
-        interval: &'static Interval,
-        oldest: UnixSeconds,
-        newest: UnixSeconds,
-        limit: usize,
-    ) -> Result<(Vec<Entry<C>>, BTreeMap<UnixSeconds, C>), Error> {
-        let finest = C::SERIES.finest;
+    /// Returns at most `limit` newest rows of the range, and its candles that are not built yet.
+    async fn candles(&self, limit: usize) -> Result<Found<C>, Error> {
         let kept = C::SERIES.minutes.oldest_slot(self.now).unwrap_or(FIRST_SLOT);
-        if interval.end(newest) <= kept {
-            return Ok((self.rows(interval, oldest, newest, limit).await?, BTreeMap::new()));
+        if self.range.interval.end(self.range.newest) <= kept {
+            return self.rows(limit).await;
         }
-        let mut built = finest.slot(self.now.minus(UNBUILT)).max(FIRST_SLOT);
-        let found = self.candles_after(built, interval, oldest, newest, limit);
+        let mut built = C::SERIES.finest.slot(self.now.minus(UNBUILT)).max(FIRST_SLOT);
+        let found = self.candles_after(built, limit);
         let (until, found) = try_join(Progress::query(self.table, C::SERIES), found).await?;
         if until.is_some_and(|until| until >= built) {
             return Ok(found);
         }
         built = until.unwrap_or(kept).max(kept).max(FIRST_SLOT);
-        self.candles_after(built, interval, oldest, newest, limit).await
+        self.candles_after(built, limit).await
     }
 
     /// Returns the same as [`Product::candles`], assuming that no slot that ends after `built` is built.
-    async fn candles_after(
-        &self,
-        built: UnixSeconds,
-        interval: &'static Interval,
-        oldest: UnixSeconds,
-        newest: UnixSeconds,
-        limit: usize,
-    ) -> Result<(Vec<Entry<C>>, BTreeMap<UnixSeconds, C>), Error> {
+    async fn candles_after(&self, built: UnixSeconds, limit: usize) -> Result<Found<C>, Error> {
+        let Range { interval, oldest, newest } = self.range;
         let mut sources = vec![self.source(interval)];
         let mut queries =
             vec![(self.query(&self.source(interval), oldest, newest).scan_index_forward(false), limit)];
@@ -244,20 +254,16 @@ impl<C: SeriesCandle> Product<'_, C> {
                 }
             }
         }
-        Ok((rows, grouped(interval, unbuilt)))
+        Ok(Found { rows, unbuilt: grouped(interval, unbuilt) })
     }
 
-    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`.
-    async fn rows(
-        &self,
-        interval: &'static Interval,
-        oldest: UnixSeconds,
-        newest: UnixSeconds,
-        limit: usize,
-    ) -> Result<Vec<Entry<C>>, Error> {
+    /// Returns at most `limit` newest rows of the range.
+    async fn rows(&self, limit: usize) -> Result<Found<C>, Error> {
+        let Range { interval, oldest, newest } = self.range;
         let source = self.source(interval);
         let query = self.query(&source, oldest, newest).scan_index_forward(false);
-        self.table.read_rows(query, limit, |row| Some(self.entry(&source, row))).await
+        let rows = self.table.read_rows(query, limit, |row| Some(self.entry(&source, row))).await?;
+        Ok(Found { rows, unbuilt: BTreeMap::new() })
     }
 
     fn source(&self, interval: &'static Interval) -> Source {
