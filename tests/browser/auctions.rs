@@ -7,8 +7,8 @@ use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use local::Cloud;
 use tables::auctions::{
-    Candle, Candles, Coins, HourTexts, HourTime, INTERVALS, Listed, Minute, Price, SERIES, Sale, Sold,
-    build_averages, record,
+    Candle, Candles, Coins, HourSales, INTERVALS, Listed, Minute, Price, SERIES, Sale, Sold, SoldAuction,
+    build_averages, record, write_texts,
 };
 use tables::series::{begin_at, store};
 use tables::{Session, Table};
@@ -67,7 +67,6 @@ pub(crate) async fn record_prices(cloud: &Cloud) {
         completed_at: None,
         lowest_auctions: vec![AuctionId::of_bytes(AUCTION.to_be_bytes()); prices.len()],
         prices,
-        sales: None,
     };
     record(session(&table), Tick::of(now), &minute).await.unwrap();
 }
@@ -81,38 +80,39 @@ pub(crate) async fn record_past(cloud: &Cloud) {
     for (interval, length, count) in [(&INTERVALS[0], HOUR, HOURS), (&INTERVALS[1], 24 * HOUR, DAYS)] {
         for number in (1..=count).rev() {
             let start = UnixSeconds::new(interval.slot(now).get() - number * length);
-            let sales: Vec<_> = (0..number.unsigned_abs() % 5).map(|sale| sale_at(start, sale)).collect();
+            let sold: Vec<_> = (0..number.unsigned_abs() % 5).map(|sale| sold_at(start, sale)).collect();
 
             let prices = [number % 7, number % 3]
                 .map(|step| Coins::of_hundredths(PRICE + step.unsigned_abs() * 100_000_000));
             let [first, last] = prices.map(|lowest| Listed::of(Price { lowest, second: None, listings: 41 }));
             let candle = Candle {
                 listed: Some(first.followed_by(last)),
-                sold: Sold::of(&sales.iter().collect::<Vec<_>>()),
+                sold: Sold::of(sold.iter().map(|sold| &sold.sale)),
             };
             let candles = Candles::from([PET, BOOK].map(|id| (id.parse().unwrap(), candle.clone())));
             store(table, interval.at(start), &candles).await.unwrap();
             if length == HOUR && number <= 48 {
-                let known = HourTime { recorded: 60, covered: Duration::from_hours(1) };
-                HourTexts::of(&candles, &sales.iter().collect::<Vec<_>>(), known)
-                    .write(table, interval.at(start))
-                    .await
-                    .unwrap();
+                let sales = HourSales::of(sold.iter(), Duration::from_hours(1));
+                let stored = sales.store(table, start).await.unwrap();
+                write_texts(table, interval.at(start), &stored, &candles, 60).await.unwrap();
             }
         }
     }
     build_averages(table, now).await.unwrap();
 }
 
-/// A sale in the slot that begins at `start`.
-fn sale_at(start: UnixSeconds, number: u64) -> Sale {
-    Sale {
+/// An auction that was sold in the slot that begins at `start`.
+fn sold_at(start: UnixSeconds, number: u64) -> SoldAuction {
+    SoldAuction {
         auction: AuctionId::of_bytes(u128::from(number).to_be_bytes()),
         items: [PET, BOOK].map(|id| id.parse().unwrap()).into(),
-        count: 1.try_into().unwrap(),
-        price: PRICE / 100 + number * 2_000_000,
-        time: UnixMilliseconds::new(start.get() * 1_000 + 600_000 * number.cast_signed()),
-        bin: true,
-        clean: number.is_multiple_of(3),
+        sale: Sale {
+            sold_at: UnixMilliseconds::new(start.get() * 1_000 + 600_000 * number.cast_signed()),
+            price: PRICE / 100 + number * 2_000_000,
+            amount: 1.try_into().unwrap(),
+            bin: true,
+            clean: number.is_multiple_of(3),
+            level: None,
+        },
     }
 }

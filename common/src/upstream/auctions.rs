@@ -8,14 +8,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::StatusCode;
-use super::bazaar::HIGHEST_PRICE;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
@@ -29,6 +30,9 @@ pub const PATH: &str = "/v2/skyblock/auctions";
 
 /// How often the provider refreshes a page.
 pub const REFRESH: Duration = Duration::from_mins(1);
+
+/// The possible prices of a stack, in coins. The highest one is above any purse of the game.
+pub const STACK_PRICES: RangeInclusive<u64> = 1..=1_000_000_000_000;
 
 /// The provider's response.
 #[derive(Debug, Deserialize)]
@@ -168,6 +172,31 @@ pub struct Listing<'a> {
     /// The item: Base64 of gzip of NBT.
     #[serde(borrow)]
     pub item_bytes: Cow<'a, str>,
+    /// Whether the sale is settled. False if the field is missing or odd.
+    #[serde(default, deserialize_with = "is_true")]
+    claimed: bool,
+    /// Whether there is a bid. False if the field is missing or odd.
+    #[serde(default, rename = "highest_bid_amount", deserialize_with = "is_positive")]
+    has_bid: bool,
+}
+
+impl Listing<'_> {
+    /// Whether it is a buy-it-now auction that a player has bought. Its only bid is the sale.
+    #[must_use]
+    pub const fn is_sold(&self) -> bool {
+        self.bin && (self.claimed || self.has_bid)
+    }
+}
+
+/// Whether a value is `true`. Any other value is not an error.
+fn is_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(<&RawValue>::deserialize(deserializer)?.get() == "true")
+}
+
+/// Whether a value is a number above 0. Any other value is not an error.
+fn is_positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let number: Result<f64, _> = <&RawValue>::deserialize(deserializer)?.get().parse();
+    Ok(number.is_ok_and(|number| number > 0.0))
 }
 
 impl Row for Listing<'_> {
@@ -192,11 +221,10 @@ impl Row for Listing<'_> {
 /// Checks the price of a stack, in coins.
 ///
 /// # Errors
-/// If the price is below 1 or above `HIGHEST_PRICE`.
+/// If the price is not one of [`STACK_PRICES`].
 pub(super) fn check_price(coins: i64) -> Result<(), &'static str> {
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
-    const HIGHEST: i64 = HIGHEST_PRICE as i64;
-    if (1..=HIGHEST).contains(&coins) { Ok(()) } else { Err("its price is below 1 or too high") }
+    let is_price = u64::try_from(coins).is_ok_and(|coins| STACK_PRICES.contains(&coins));
+    if is_price { Ok(()) } else { Err("its price is below 1 or too high") }
 }
 
 /// The provider's error body.

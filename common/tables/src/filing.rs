@@ -1,4 +1,4 @@
-//! The minutes under which recorders file what they fetch.
+//! The minutes under which recorders file fetched data.
 //!
 //! The minute of fetched data is usually the minute of the run's event, so it does not depend on the second at which the run begins, or on
 //! how long the run takes. Data that was fetched too late for that minute is filed under the minute of the fetch.
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use common::time::{Tick, UnixMilliseconds};
 
-/// A fetch is filed under the minute of its event if it ends at most this long after the minute begins. The scheduler invokes a recorder at
-/// any second of the minute, and the provider may take some seconds.
-const LONGEST_DELAY: Duration = Duration::from_secs(75);
+/// A fetch is filed under the minute of its event if it ends at most this long after the minute begins: the scheduler invokes a recorder at
+/// any second of the minute, and a run fetches for up to 40 seconds.
+const LONGEST_DELAY: Duration = Duration::from_secs(100);
 
 /// A fetch may end this long before the minute begins, because clocks differ.
 const LARGEST_LEAD: Duration = Duration::from_secs(10);
@@ -17,7 +17,7 @@ const LARGEST_LEAD: Duration = Duration::from_secs(10);
 /// The ticks under which a run can file its data.
 #[derive(Debug, Clone, Copy)]
 pub enum Ticks {
-    /// The minute of the event, or the minute of the system's clock if the fetch ends too long before or after the minute of the event.
+    /// The minute of the event, or the minute in which the fetch ends if that is too long before or after the minute of the event.
     OfClock(Tick),
     /// Always the minute of the event. Used by backfills.
     OfEvent(Tick),
@@ -35,10 +35,14 @@ impl Ticks {
     /// Returns the minute under which to file a fetch that ends now.
     #[must_use]
     pub fn current(self) -> Filing {
+        self.at(UnixMilliseconds::of_system_clock())
+    }
+
+    /// Returns the minute under which to file a fetch that ended at this time.
+    #[must_use]
+    pub fn at(self, fetched_at: UnixMilliseconds) -> Filing {
         match self {
-            Self::OfClock(event) => {
-                Filing { tick: filed_under(event, UnixMilliseconds::of_system_clock()), event }
-            }
+            Self::OfClock(event) => Filing { tick: filed_under(event, fetched_at), event },
             Self::OfEvent(event) => event.into(),
         }
     }
@@ -90,7 +94,7 @@ mod tests {
         let jitters = [0, 2_000, -2_000, 1_999, -1, 1, -1_999, 500];
         for (phase, provider) in (0..60_000)
             .step_by(100)
-            .flat_map(|phase| (0..=12_000).step_by(500).map(move |provider| (phase, provider)))
+            .flat_map(|phase| (0..=37_500).step_by(500).map(move |provider| (phase, provider)))
         {
             let ticks: BTreeSet<_> = (0..RUNS)
                 .zip((start..).step_by(60_000))
@@ -114,8 +118,8 @@ mod tests {
             (0, 0),
             (59_999, 0),
             (60_000, 0),
-            (75_000, 0),
-            (75_001, 1),
+            (100_000, 0),
+            (100_001, 1),
             (119_999, 1),
             (120_000, 2),
         ] {

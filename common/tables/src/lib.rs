@@ -31,6 +31,6 @@ pub use self::error::{Error, ResponseError, cause};
 pub use self::filing::{Filing, Ticks};
 pub use self::history_list::{HistoryList, HistoryListHandler};
 pub use self::item::Attributes;
-pub use self::recorder::{Recorder, RowsRead, fetching_deadline, repeat, run_recorder};
+pub use self::recorder::{Effect, Recorder, RowsRead, fetching_deadline, repeat, run_recorder};
 pub use self::session::Session;
 pub use self::table::Table;

@@ -31,6 +31,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::feed::Feed;
 use crate::filing::Ticks;
 use crate::heartbeat::{self, Heartbeat, Refresh};
+use crate::series::Written;
 use crate::session::Session;
 use crate::table::Table;
 
@@ -131,10 +132,10 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Whether a run that succeeded had nothing to record, for the log.
-    fn is_nothing(outcome: &Self::Outcome) -> bool {
+    /// Returns what a run that succeeded has recorded, for the log.
+    fn effect(outcome: &Self::Outcome) -> Effect {
         let _ = outcome;
-        false
+        Effect::Recorded
     }
 
     /// Returns the causes if parts of the run failed. The run then fails at its end, after the heartbeat and the files of the other parts
@@ -161,6 +162,37 @@ pub trait Recorder: Sized + Send + Sync + 'static {
     fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
         let _ = outcome;
         vec![tick]
+    }
+}
+
+/// What a run that succeeded has recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Nothing,
+    /// A tick that was not recorded before, or data without ticks.
+    Recorded,
+    /// Better data for a recorded tick.
+    RecordedAgain,
+}
+
+impl Effect {
+    /// Returns the message of the log line. Metrics count the lines `recorded`, so each tick must have at most one.
+    const fn message(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing to record",
+            Self::Recorded => "recorded",
+            Self::RecordedAgain => "recorded again",
+        }
+    }
+}
+
+impl From<Written> for Effect {
+    fn from(written: Written) -> Self {
+        match written {
+            Written { rows: 0, .. } => Self::Nothing,
+            Written { is_first: true, .. } => Self::Recorded,
+            Written { is_first: false, .. } => Self::RecordedAgain,
+        }
     }
 }
 
@@ -319,18 +351,19 @@ impl<R: Recorder> Instance<R> {
         let run = guard(deadline, self.record(&due, &invocation))
             .await
             .unwrap_or_else(|interrupted| Err(interrupted.into()));
-        let mut is_nothing = false;
+        let mut effect = Effect::Nothing;
         let mut rows = None;
         let result = run.and_then(|(recorded_tick, recorded)| {
             tick = recorded_tick;
-            is_nothing = R::is_nothing(&recorded);
-            rows = R::rows_read(&recorded);
+            effect = R::effect(&recorded);
+            rows = R::rows_read(&recorded).filter(|_| effect != Effect::Nothing);
             let recorded = serde_json::to_value(&recorded)?;
             Ok(serde_json::to_value(RecorderResponse { tick, recorded })?)
         });
         macro_rules! line {
-            ($level:ident, $message:literal, $($field:tt)*) => {
+            ($level:ident, $message:expr, $($field:tt)*) => {
                 tracing::$level!(
+                    message = $message,
                     function = R::NAME,
                     tick = tick.to_string(),
                     duration_ms = milliseconds(start.elapsed()),
@@ -339,26 +372,21 @@ impl<R: Recorder> Instance<R> {
                     cold_start = self.is_cold.take(),
                     request_id,
                     retried = invocation.retried(),
-                    $($field)*,
-                    $message
+                    $($field)*
                 )
             };
         }
         match result {
             Ok(response) => {
                 let recorded = response.get("recorded").map(ToString::to_string);
-                if is_nothing {
-                    line!(info, "nothing to record", recorded = recorded);
-                } else {
-                    line!(
-                        info,
-                        "recorded",
-                        recorded = recorded,
-                        rows_read = rows.map(|rows| rows.read),
-                        left_out = rows.map(|rows| rows.left_out),
-                        complete_reading = rows.map(|rows| rows.is_complete)
-                    );
-                }
+                line!(
+                    info,
+                    effect.message(),
+                    recorded = recorded,
+                    rows_read = rows.map(|rows| rows.read),
+                    left_out = rows.map(|rows| rows.left_out),
+                    complete_reading = rows.map(|rows| rows.is_complete)
+                );
                 Ok(response)
             }
             Err(error) => {

@@ -10,7 +10,7 @@ use common::routes::AuctionIds;
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{Average, AverageSales, Averages, Coins, select};
+use tables::auctions::{Average, Averages, Coins, Sold, select};
 
 /// Average prices of items in auctions.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -51,38 +51,48 @@ struct ItemAverages<'a> {
     minutes: u32,
     /// Only with `ids`: the sales of clean copies.
     #[serde(flatten)]
-    clean: Option<Clean>,
+    copies: Option<CleanCopies>,
 }
 
 /// The sales of clean copies, which have no enchantments, reforge, stars, gems, skin or other upgrades.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Clean {
+#[expect(clippy::struct_field_names, reason = "names of the contract")]
+struct CleanCopies {
     /// Only with `ids`: `sale` of clean copies; null without such a sale.
     sale_clean: Option<f64>,
+    /// Only with `ids`: `sale_median` of clean copies; null without such a sale.
+    sale_median_clean: Option<f64>,
     /// Only with `ids`: the number of sales of clean copies.
     sales_clean: u32,
 }
 
 impl<'a> ItemAverages<'a> {
-    fn new(id: &'a AuctionItemId, Average { lowest, sold }: &Average, minutes: u32) -> Self {
-        let price = |price: fn(&AverageSales) -> Option<Coins>| Some(price(sold.as_ref()?)?.coins());
+    fn new(id: &'a AuctionItemId, Average { lowest, sold, .. }: &Average, minutes: u32) -> Self {
         Self {
             id: id.as_str(),
             lowest: lowest.map(Coins::coins),
-            sale: price(|sold| Some(sold.average)),
-            sale_median: price(|sold| Some(sold.median)),
-            sales: sold.map_or(0, |sold| sold.sales),
-            sold: sold.map_or(0, |sold| sold.sold),
+            sale: price(sold.as_ref(), Sold::average),
+            sale_median: price(sold.as_ref(), Sold::median),
+            sales: sold.as_ref().map_or(0, |sold| sold.sales),
+            sold: sold.as_ref().map_or(0, |sold| sold.sold),
             minutes,
-            clean: None,
+            copies: None,
         }
     }
 
-    fn with_clean(self, Average { sold, .. }: &Average) -> Self {
-        let sale_clean = sold.and_then(|sold| sold.clean_average).map(Coins::coins);
-        let clean = Clean { sale_clean, sales_clean: sold.map_or(0, |sold| sold.clean_sales) };
-        Self { clean: Some(clean), ..self }
+    fn with_clean(self, Average { clean, .. }: &Average) -> Self {
+        let copies = CleanCopies {
+            sale_clean: price(clean.as_ref(), Sold::average),
+            sale_median_clean: price(clean.as_ref(), Sold::median),
+            sales_clean: clean.as_ref().map_or(0, |clean| clean.sales),
+        };
+        Self { copies: Some(copies), ..self }
     }
+}
+
+/// Returns a price of the sales in coins; `None` without sales.
+fn price(sold: Option<&Sold>, price: fn(&Sold) -> Coins) -> Option<f64> {
+    sold.map(|sold| price(sold).coins())
 }
 
 /// The averages of a window.
@@ -147,6 +157,11 @@ impl Weight for Snapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
+    use common::time::UnixMilliseconds;
+    use tables::auctions::Sale;
+
     use super::*;
 
     /// The largest response that a stage cache stores, in bytes.
@@ -155,17 +170,20 @@ mod tests {
     /// The size, in bytes, of the response with this many items. Ten of every thirteen items were sold.
     fn bytes(items: u32) -> usize {
         let price = Coins::of_hundredths(987_654_321);
+        let sale = Sale {
+            sold_at: UnixMilliseconds::new(0),
+            price: 9_876_543,
+            amount: NonZeroU32::MIN,
+            bin: true,
+            clean: true,
+            level: None,
+        };
+        let sold = Sold::of(&[sale; 123]).unwrap();
         let item = |number: u32| {
-            let sold = (number % 13 < 10).then_some(AverageSales {
-                average: price,
-                median: price,
-                sales: 123,
-                sold: 1_234,
-                clean_average: Some(price),
-                clean_sales: 45,
-            });
+            let sold = (number % 13 < 10).then(|| sold.clone());
             // The average length of a real id.
-            (format!("{number:018}").parse().unwrap(), Average { lowest: Some(price), sold })
+            let id = format!("{number:018}").parse().unwrap();
+            (id, Average { lowest: Some(price), clean: sold.clone(), sold })
         };
         let until = UnixSeconds::new(1_777_388_400);
         let averages = Averages { until, minutes: 10_080, items: (0..items).map(item).collect() };

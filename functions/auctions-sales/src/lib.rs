@@ -18,7 +18,7 @@ use common::routes::{self, Route};
 use common::time::UnixMilliseconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{SoldItem, SoldPage, sold_before};
+use tables::auctions::{PetLevel, Sale, sales_before};
 use tables::{Error, Table};
 
 /// Room for a few hundred pages.
@@ -53,16 +53,19 @@ struct ItemSale {
     bin: bool,
     /// Whether the item is clean: it has no enchantments, reforge, stars, gems, skin or other upgrades. The level of a pet does not matter.
     clean: bool,
+    /// The level of a pet, from 1 to 200; null for other items.
+    level: Option<PetLevel>,
 }
 
-impl From<SoldItem> for ItemSale {
-    fn from(sale: SoldItem) -> Self {
+impl From<Sale> for ItemSale {
+    fn from(sale: Sale) -> Self {
         Self {
             sold_at: sale.sold_at,
             price: sale.price_of_one().coins(),
             amount: sale.amount,
             bin: sale.bin,
             clean: sale.clean,
+            level: sale.level,
         }
     }
 }
@@ -94,14 +97,17 @@ impl Handler for AuctionsSales {
         let fetch = async || {
             let now = invocation.now();
             let table = self.table.during(invocation);
-            let page = sold_before(table, &id, before.unwrap_or(now), limit, now.into()).await?;
+            let page = sales_before(table, &id, before.unwrap_or(now), limit, now.into()).await?;
             document(&id, page).map(Arc::new).map_err(Error::unwritable)
         };
         Ok(self.pages.get((id.clone(), before, limit), invocation, fetch).await?.into())
     }
 }
 
-fn document(id: &AuctionItemId, SoldPage { sales, next_before }: SoldPage) -> serde_json::Result<Document> {
+fn document(
+    id: &AuctionItemId,
+    tables::auctions::SalesPage { sales, next_before }: tables::auctions::SalesPage,
+) -> serde_json::Result<Document> {
     let sales: Vec<_> = sales.into_iter().map(ItemSale::from).collect();
     Document::of(&SalesPage { id: id.as_str(), count: sales.len(), sales, next_before })
 }

@@ -2,8 +2,8 @@
 //!
 //! A complete reading reads every page of the provider. An auction is dropped when it ends or is sold, when a complete reading of a single
 //! refresh does not show it, or when two complete readings in a row do not show it. One reading is not enough if its pages are of several
-//! refreshes: a row can move from an unread page to a page that was already read. A sold auction is never added again, even if an old page
-//! still shows it.
+//! refreshes: a row can move from an unread page to a page that was already read. A sold auction, in a list of ended auctions or on a page, is
+//! never added again, even if an old page still shows it.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -16,12 +16,15 @@ use common::upstream::Skipped;
 use common::upstream::auctions::{self, AuctionId, REFRESH};
 use common::upstream::ended_auctions::EndedAuction;
 use foldhash::fast::RandomState;
-use tables::auctions::{Coins, Sale};
+use tables::auctions::{Coins, Sale, SoldAuction};
 
 use crate::item::{Buffers, Item, read};
 
 /// How early or late an event or a refresh can be. Limits in whole minutes are corrected by this tolerance.
 pub(crate) const JITTER: Duration = Duration::from_secs(30);
+
+/// After a longer pause, what was read before it is too old to continue from.
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_mins(3).saturating_add(JITTER);
 
 /// An auction is dropped after this many successive complete readings that do not show it.
 pub(crate) const ABSENCES: u8 = 2;
@@ -93,10 +96,12 @@ impl House {
         self.refreshed.is_none_or(|refreshed| refresh.plus(OLDEST_PAGE) < refreshed)
     }
 
-    /// Adds the new buy-it-now auctions of a page, and marks the known ones as shown by the current reading.
+    /// Adds the new buy-it-now auctions of a page, and marks the known ones as shown by the current reading. Removes those that are sold.
     pub(crate) fn add(&mut self, page: &[auctions::Listing<'_>], left_out: &mut Skipped) {
         for row in page.iter().filter(|row| row.bin) {
-            if let Some(listing) = self.listings.get_mut(&row.uuid) {
+            if row.is_sold() {
+                self.remove(row.uuid, UnixMilliseconds::new(row.last_updated));
+            } else if let Some(listing) = self.listings.get_mut(&row.uuid) {
                 (listing.end, listing.reading, listing.absences) = (row.end, self.reading, 0);
             } else if !self.sold.contains_key(&row.uuid) && !self.is_over(row.end) {
                 let Some((ids, count, _)) = self.item(row.uuid, &row.item_bytes, left_out) else { continue };
@@ -107,21 +112,26 @@ impl House {
         }
     }
 
-    /// Removes the auctions in `ended`, which were sold, and returns the sales of all items with an id.
-    pub(crate) fn sell(&mut self, ended: &[EndedAuction<'_>], left_out: &mut Skipped) -> Vec<Sale> {
+    /// Removes the auctions in `ended`, which were sold, and returns those whose item has an id.
+    pub(crate) fn sell(&mut self, ended: &[EndedAuction<'_>], left_out: &mut Skipped) -> Vec<SoldAuction> {
         let mut list = Vec::with_capacity(ended.len());
         for row in ended {
             let auction = row.auction_id;
-            let time = UnixMilliseconds::new(row.timestamp);
-            self.listings.remove(&auction);
-            self.sold.insert(auction, time);
-            if let Some((ids, count, clean)) = self.item(auction, &row.item_bytes, left_out) {
-                let items = ids.to_vec();
+            let sold_at = UnixMilliseconds::new(row.timestamp);
+            self.remove(auction, sold_at);
+            if let Some((ids, amount, clean)) = self.item(auction, &row.item_bytes, left_out) {
                 let price = row.price.unsigned_abs();
-                list.push(Sale { auction, items, count, price, time, bin: row.bin, clean });
+                let sale = Sale { sold_at, price, amount, bin: row.bin, clean, level: None };
+                list.push(SoldAuction { auction, items: ids.to_vec(), sale });
             }
         }
         list
+    }
+
+    /// Removes a sold auction, which no later page adds again.
+    fn remove(&mut self, auction: AuctionId, sold_at: UnixMilliseconds) {
+        self.listings.remove(&auction);
+        self.sold.insert(auction, sold_at);
     }
 
     /// Begins a reading. The caller decides later whether it is complete.

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use common::request::auction_item_id::AuctionItemId;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::{StatusCode, UpstreamError, UpstreamResponse, auctions, ended_auctions};
 use fastnbt::{Value, nbt};
 use fastrand::Rng;
-use record_auctions::reading::{Failure, Found, Reading, Request};
-use serde_json::json;
-use tables::auctions::{Coins, RecordedMinute, covered, sales};
+use record_auctions::reading::{Failure, Found, Reading, Request, Times};
+use serde_json::{Value as Json, json};
+use tables::auctions::{Coins, List, known, sold_between};
 
 const START: i64 = 1_777_388_460_000;
 const MINUTE: i64 = 60_000;
@@ -59,6 +60,8 @@ struct Auction {
     start: i64,
     end: i64,
     bid: Option<i64>,
+    /// More fields of the row after the bid.
+    fields: Json,
     sold: Option<i64>,
     cancelled: Option<i64>,
 }
@@ -120,6 +123,7 @@ impl World {
             start,
             end,
             bid: None,
+            fields: json!({}),
             sold: None,
             cancelled: None,
         });
@@ -180,10 +184,14 @@ impl World {
         let listed = self.listed(refresh);
         let row = |(id, auction): &(usize, &Auction)| {
             let Auction { item, price, is_bin, start, end, .. } = auction;
-            json!({
+            let mut row = json!({
                 "uuid": format!("{id:032x}"), "start": start, "end": end, "last_updated": auction.updated(refresh),
                 "bin": is_bin, "starting_bid": price, "item_bytes": ITEMS[*item].2,
-            })
+            });
+            if auction.bid.is_some_and(|bid| bid <= refresh) {
+                row.as_object_mut().unwrap().extend(auction.fields.as_object().unwrap().clone());
+            }
+            row
         };
         let rows: Vec<_> = listed.chunks(PAGE).nth(rows_of).into_iter().flatten().map(row).collect();
         let body = json!({
@@ -209,7 +217,7 @@ impl World {
         match (request, weather) {
             (_, Weather::Failure) => Err(UpstreamError::Timeout { path: String::new() }),
             (_, Weather::NotFound) => Err(not_found()),
-            (Request::EndedAuctions, _) => Ok(self.list(now)),
+            (Request::EndedAuctions { .. }, _) => Ok(self.list(now)),
             (Request::Page(page), _) => {
                 let page = page as usize;
                 let rows_of = match weather {
@@ -243,8 +251,8 @@ struct Ran {
     found: Result<Found, Failure>,
     /// When the run ended.
     ended: i64,
-    /// When the run read each list of ended auctions.
-    lists: Vec<i64>,
+    /// The new lists of ended auctions that the run has read, in this order.
+    lists: Vec<List>,
     /// The number of requests.
     requests: usize,
 }
@@ -261,30 +269,24 @@ fn run(
     let mut now = began;
     let mut lists = Vec::new();
     let mut requests = 0;
-    reading.begin(time(began), time(began + 2 * MINUTE));
+    reading.begin(Times {
+        began: time(began),
+        end: time(began + FETCHING),
+        latest: time(began + 2 * MINUTE),
+    });
     for _ in 0..attempts {
         reading.begin_attempt();
-        let mut waiting = None;
         while now < began + FETCHING
-            && let Some(request) = waiting.take().or_else(|| reading.next_request())
+            && let Some(request) = reading.next_request()
         {
+            if let Request::EndedAuctions { due: Some(due) } = request {
+                now = now.max(due.get());
+            }
             now += 300;
             requests += 1;
-            let response = world.respond(request, now, weather(request)).and_then(|response| {
-                reading.learn(request, &response, Tick::of(time(now)).into())?;
-                if request == Request::EndedAuctions {
-                    lists.push(now);
-                }
-                Ok(())
-            });
-            if let Err(failure) = response {
-                reading.note_failure(request, failure);
-            }
-            if let Some(due) = reading.repeat_list(time(now), time(began + FETCHING)) {
-                waiting = reading.next_request();
-                assert_eq!(waiting, Some(Request::EndedAuctions));
-                now = due.get();
-            }
+            let response = world.respond(request, now, weather(request));
+            let read = reading.respond(request, response, time(now), Tick::of(time(now)).into());
+            lists.extend(read.ok().flatten());
         }
         now += SECOND;
     }
@@ -293,6 +295,10 @@ fn run(
 
 fn fine(_: Request) -> Weather {
     Weather::Fine
+}
+
+const fn is_list(request: Request) -> bool {
+    matches!(request, Request::EndedAuctions { .. })
 }
 
 /// Counts the errors of a recorded minute: items whose lowest auction was sold more than two minutes ago, and items whose price is missing
@@ -343,21 +349,21 @@ struct Totals {
     errors: [usize; 2],
 }
 
-/// Runs the recorder through an hour with faults and an hour without faults. At the end, the recorder must know every auction and sale.
+/// Runs the recorder through an hour with faults and an hour without faults. At the end, the recorder must know every auction, and the lists
+/// must have every sale.
 fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     const MINUTES: i64 = 60;
     let mut chance = Rng::with_seed(seed);
     let world = World::by_chance(&mut chance, MINUTES);
     let phase = chance.i64(0..MINUTE);
     let mut reading = Reading::default();
-    let mut recorded = Vec::new();
-    let mut lists = Vec::new();
+    let mut last = None;
+    let mut lists = BTreeMap::new();
     for minute in 0..2 * MINUTES {
         let faults = if minute < MINUTES { faults } else { Faults::default() };
         let is = |chance: &mut Rng, often: u32| chance.u32(..1_000) < often;
         if is(&mut chance, faults.restarts) {
             reading = Reading::default();
-            lists.clear();
         }
         if is(&mut chance, faults.missed_runs) {
             continue;
@@ -372,53 +378,58 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
             ];
             let weather = failures.into_iter().find(|(_, often)| is(&mut chance, *often));
             match request {
-                Request::EndedAuctions if is_list_missed => Weather::NotFound,
+                Request::EndedAuctions { .. } if is_list_missed => Weather::NotFound,
                 _ => weather.map_or(Weather::Fine, |(weather, _)| weather),
             }
         });
-        lists.extend(ran.lists);
+        // A list is written even if the run fails, and a second list of the same refresh changes nothing.
+        for list in ran.lists {
+            lists.entry(list.until).or_insert(list);
+        }
         totals.minutes += usize::from(minute < MINUTES);
         let Ok(found) = ran.found else {
             totals.failed += 1;
             continue;
         };
-        reading.note_recorded();
         let errors = errors(&world, &found.minute, ran.ended);
         if minute < MINUTES {
             totals.errors = [0, 1].map(|kind| totals.errors[kind] + errors[kind]);
         } else {
             assert!(minute < MINUTES + 22 || errors == [0, 0], "seed {seed}: minute {minute}: {errors:?}");
         }
-        let tables::auctions::Minute { last_updated, prices, sales, .. } = found.minute;
-        let slot = UnixSeconds::new(began / SECOND);
-        recorded.push(RecordedMinute { slot, hash: String::new(), last_updated, prices, sales });
+        last = Some(found.minute);
     }
     let end = START + MINUTE * 2 * MINUTES;
     let prices = world.prices(end);
     let expected = prices.iter().map(|(id, auctions)| (id.to_string(), auctions.len()));
-    let last = recorded.last().unwrap();
-    let listed = last.prices.iter().map(|(id, price)| (id.as_str().to_owned(), price.listings as usize));
+    let prices = last.unwrap().prices;
+    let listed = prices.iter().map(|(id, price)| (id.as_str().to_owned(), price.listings as usize));
     assert_eq!(listed.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "seed {seed}");
-    if faults.restarts == 0 {
-        expect_sales(&world, &recorded, &lists);
-    }
+    expect_sales(&world, &lists.into_values().collect::<Vec<_>>());
 }
 
-/// Expects that each sale of a valid item in the lists that were read is recorded exactly once, and that no other sale is.
-fn expect_sales(world: &World, recorded: &[RecordedMinute], lists: &[i64]) {
+/// Expects that readers of the lists find each sale of a valid item in the provider's lists exactly once, and no other sale.
+fn expect_sales(world: &World, lists: &[List]) {
+    let sale = |(id, auction): (usize, &Auction)| {
+        let price = auction.price.unsigned_abs();
+        (format!("{id:032x}"), (auction.sold.unwrap(), price, ITEMS[auction.item].0.join(" ")))
+    };
     let sold: BTreeMap<_, _> = lists
         .iter()
-        .flat_map(|read| world.ended(*read).1)
+        .flat_map(|list| world.ended(list.until.get()).1)
         .filter(|(_, auction)| !ITEMS[auction.item].0.is_empty())
-        .map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs()))
+        .map(sale)
         .collect();
     let [begin, end] = [0, i64::MAX / SECOND].map(UnixSeconds::new);
-    let counted = sales(recorded, begin, end);
-    assert_eq!(counted.len(), sold.len());
-    let prices: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
-    assert_eq!(prices, sold);
-    let refreshes: BTreeSet<_> = lists.iter().map(|read| world.ended(*read).0).collect();
-    assert_eq!(covered(recorded, begin, end), Duration::from_mins(refreshes.len() as u64));
+    let found: Vec<_> = sold_between(lists, begin, end)
+        .map(|sold| {
+            let ids: Vec<_> = sold.items.iter().map(AuctionItemId::as_str).collect();
+            (sold.auction.to_string(), (sold.sale.sold_at.get(), sold.sale.price, ids.join(" ")))
+        })
+        .collect();
+    assert_eq!(found.len(), sold.len(), "an auction is found twice");
+    assert_eq!(found.into_iter().collect::<BTreeMap<_, _>>(), sold);
+    assert_eq!(known(lists, begin, end), Duration::from_mins(lists.len() as u64));
 }
 
 #[test]
@@ -450,7 +461,7 @@ fn requests_stay_within_ten_a_minute_whatever_fails() {
     let minutes = 120;
     let is_lost = |what: usize, request: Request| match what {
         0 => false,
-        1 => request == Request::EndedAuctions,
+        1 => is_list(request),
         2 => request == Request::Page(8),
         3 => request > Request::Page(0),
         4 => request > Request::Page(30),
@@ -468,7 +479,7 @@ fn requests_stay_within_ten_a_minute_whatever_fails() {
                     if is_lost(what, request) { weather } else { Weather::Fine }
                 });
                 requests += u32::try_from(ran.requests).unwrap();
-                complete += u32::from(ran.found.is_ok_and(|found| found.pages == 60));
+                complete += u32::from(ran.found.is_ok_and(|found| found.read.pages == 60));
             }
             assert!(requests <= 150 + 10 * minutes, "{what}: {requests} requests with {weather:?}");
             assert!(complete >= least, "{what}: {complete} complete readings with {weather:?}");
@@ -488,11 +499,7 @@ impl Quiet {
     }
 
     fn run(&mut self, at: i64, weather: impl FnMut(Request) -> Weather) -> Ran {
-        let ran = run(&mut self.reading, &self.world, START + at, 4, weather);
-        if ran.found.is_ok() {
-            self.reading.note_recorded();
-        }
-        ran
+        run(&mut self.reading, &self.world, START + at, 4, weather)
     }
 
     /// The number of listings after a run at this minute, with a jitter of two seconds.
@@ -557,7 +564,7 @@ fn a_response_without_rows_or_from_the_future_hides_no_auction() {
         assert_eq!(quiet.run(MINUTE * (first + 13), odd(Weather::Future)).found.is_err(), page == 0);
         assert_eq!(quiet.listings(first + 14, fine), 60, "page {page}");
     }
-    let future = |request| if request == Request::EndedAuctions { Weather::Future } else { Weather::Fine };
+    let future = |request| if is_list(request) { Weather::Future } else { Weather::Fine };
     assert_eq!(quiet.listings(80, future), 60);
     assert_eq!(quiet.listings(81, fine), 60);
 }
@@ -568,8 +575,7 @@ fn after_a_missed_list_its_sales_go_at_once() {
         let mut quiet = Quiet::start();
         (0..10).for_each(|minute| assert_eq!(quiet.listings(minute, fine), 60));
         quiet.world.auctions[30].sold = Some(START + 9 * MINUTE + 30 * SECOND);
-        let no_list =
-            |request| if request == Request::EndedAuctions { Weather::NotFound } else { Weather::Fine };
+        let no_list = |request| if is_list(request) { Weather::NotFound } else { Weather::Fine };
         if !is_run_missed {
             quiet.listings(10, no_list);
         }
@@ -581,28 +587,61 @@ fn after_a_missed_list_its_sales_go_at_once() {
 fn a_list_that_is_seen_again_is_requested_once_more_when_the_next_one_is_due() {
     let mut quiet = Quiet::start();
     let list = |at: i64| before(START + at, LIST_PHASE);
-    let early = [50 * SECOND, MINUTE + 40 * SECOND, 2 * MINUTE + 41 * SECOND];
-    for (at, requests) in early.into_iter().zip([1, 2, 2]) {
-        let ran = quiet.run(at, fine);
-        assert_eq!(ran.lists.len(), requests);
-        assert_eq!(before(*ran.lists.last().unwrap(), LIST_PHASE), list(at + 15 * SECOND));
+    let times = [50 * SECOND, MINUTE + 40 * SECOND, 2 * MINUTE + 41 * SECOND, 3 * MINUTE];
+    // At the last of these times, the next list is not due within the run.
+    for (at, requests) in times.into_iter().zip([1, 2, 2, 1]) {
+        let mut sent = 0;
+        let ran = quiet.run(at, |request| {
+            sent += u32::from(is_list(request));
+            Weather::Fine
+        });
+        assert_eq!(sent, requests);
+        let refreshes: Vec<_> = ran.lists.iter().map(|list| list.until.get()).collect();
+        assert_eq!(refreshes, if at == 3 * MINUTE { vec![] } else { vec![list(at + 15 * SECOND)] });
     }
-    // Here, the next list is not due within the run.
-    assert_eq!(quiet.run(3 * MINUTE, fine).lists.len(), 1);
 }
 
 #[test]
-fn sales_of_a_run_that_fails_are_those_of_the_next_one() {
+fn a_run_that_fails_has_read_its_list() {
     let mut quiet = Quiet::start();
     quiet.listings(0, fine);
     quiet.world.auctions[30].sold = Some(START + 30 * SECOND);
     let no_page = |request| if request == Request::Page(0) { Weather::NotFound } else { Weather::Fine };
-    assert!(matches!(quiet.run(MINUTE, no_page).found, Err(Failure::Lost { lost: 1, .. })));
-    let sales = quiet.run(2 * MINUTE, fine).found.unwrap().minute.sales.unwrap();
-    assert_eq!(sales.list.len(), 1);
-    // The runs have read two lists: the first covers a minute, and the second covers the next minute.
-    let covered = sales.until.distance(sales.since);
-    assert_eq!(covered, Duration::from_mins(2));
+    let ran = quiet.run(MINUTE, no_page);
+    assert!(matches!(ran.found, Err(Failure::Lost { lost: 1, .. })));
+    assert_eq!(ran.lists.iter().map(|list| list.auctions.len()).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn an_auction_that_its_row_says_is_sold_is_neither_running_nor_the_lowest() {
+    for (fields, is_sold) in [
+        (json!({"claimed": true, "highest_bid_amount": 130}), true),
+        (json!({"claimed": true, "highest_bid_amount": 0}), true),
+        (json!({"claimed": false, "highest_bid_amount": 1.3e2}), true),
+        (json!({"highest_bid_amount": 130}), true),
+        (json!({"claimed": false, "highest_bid_amount": 0}), false),
+        (json!({"claimed": "true", "highest_bid_amount": "130"}), false),
+        (json!({"claimed": null, "highest_bid_amount": -1}), false),
+        (json!({"claimed": [true], "highest_bid_amount": {}}), false),
+    ] {
+        let left = if is_sold { 59 } else { 60 };
+        let mut quiet = Quiet::start();
+        let lowest = |quiet: &mut Quiet, minute| {
+            let minute = quiet.run(MINUTE * minute + 5 * SECOND, fine).found.unwrap().minute;
+            let (_, price) = &minute.prices[0];
+            (price.lowest.coins(), price.listings)
+        };
+        assert_eq!(lowest(&mut quiet, 0), (100.0, 60));
+        let auction = &mut quiet.world.auctions[0];
+        (auction.bid, auction.fields) = (Some(START + 30 * SECOND), fields.clone());
+        let expected = (if is_sold { 101.0 } else { 100.0 }, left);
+        assert_eq!(lowest(&mut quiet, 1), expected, "a known auction: {fields}");
+        let mut other = Quiet { world: std::mem::take(&mut quiet.world), reading: Reading::default() };
+        assert_eq!(lowest(&mut other, 2), expected, "an unknown auction: {fields}");
+        quiet.world = other.world;
+        quiet.world.auctions[0].fields = json!({});
+        assert_eq!(lowest(&mut quiet, 3), expected, "it is not added again: {fields}");
+    }
 }
 
 #[test]
@@ -614,11 +653,12 @@ fn an_empty_house_is_recorded_after_three_minutes() {
     }
     quiet.world.auctions[7].cancelled = None;
     quiet.world.auctions[7].sold = Some(START + 30 * SECOND);
-    for minute in [1, 2] {
-        assert!(matches!(quiet.run(MINUTE * minute, fine).found, Err(Failure::Empty)), "minute {minute}");
+    for (minute, sales) in [(1, 1), (2, 0)] {
+        let ran = quiet.run(MINUTE * minute, fine);
+        assert!(matches!(ran.found, Err(Failure::Empty)), "minute {minute}");
+        assert_eq!(ran.lists[0].auctions.len(), sales, "minute {minute}");
     }
-    let minute = quiet.run(3 * MINUTE, fine).found.unwrap().minute;
-    assert_eq!((minute.prices.len(), minute.sales.unwrap().list.len()), (0, 1));
+    assert_eq!(quiet.run(3 * MINUTE, fine).found.unwrap().minute.prices, []);
     // The house opens again, with three pages.
     (0..60).for_each(|number| quiet.world.begin(0, 50 + number, START + 3 * MINUTE + number + 1, 9_000));
     assert_eq!(quiet.listings(4, fine), 60);

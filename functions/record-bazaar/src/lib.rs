@@ -15,7 +15,7 @@ use tables::bazaar::{ONE_MINUTE, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
 use tables::heartbeat::Refresh;
 use tables::series::{Written, is_due, note_late};
-use tables::{Recorder, Session, Ticks, repeat};
+use tables::{Effect, Recorder, Session, Ticks, repeat};
 
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
@@ -136,8 +136,8 @@ impl Recorder for RecordBazaar {
         outcome.refresh
     }
 
-    fn is_nothing(outcome: &Outcome) -> bool {
-        outcome.products == 0
+    fn effect(outcome: &Outcome) -> Effect {
+        outcome.written.into()
     }
 }
 

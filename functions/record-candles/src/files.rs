@@ -7,7 +7,7 @@ use common::time::UnixSeconds;
 use files::{Files, Form, Seen, gzip};
 use serde::Serialize;
 use tables::Session;
-use tables::auctions::{self, Average, AverageSales, Averages, WINDOWS, averages_of};
+use tables::auctions::{Average, Averages, Sold, WINDOWS, averages_of};
 use tables::series::{SeriesCandle, Slot, candles, csv, recorded};
 
 /// The maximum number of days of a market that a run checks.
@@ -40,21 +40,21 @@ struct ItemSales {
 }
 
 impl ItemSales {
-    /// Returns the sales in a window. `minutes` is the number of its minutes with known sales.
-    fn of(sold: &AverageSales, minutes: u32) -> Self {
-        let AverageSales { average, sales, sold, clean_average, clean_sales, .. } = *sold;
+    /// Returns the sales in a window; `None` without sales. `minutes` is the number of its minutes with known sales.
+    fn of(Average { sold, clean, .. }: &Average, minutes: u32) -> Option<Self> {
+        let sold = sold.as_ref()?;
         #[expect(clippy::cast_precision_loss, reason = "fewer than 53 bits")]
-        let count = sold as f64 / f64::from(sales.max(1));
-        let a_day = |sales: u32| per_day(sales, minutes);
+        let count = sold.sold as f64 / f64::from(sold.sales.max(1));
+        let a_day = |sold: &Sold| per_day(sold.sales, minutes);
         // If all copies are clean, the item probably cannot be improved, and a separate price is useless.
-        let clean = clean_average.filter(|_| clean_sales < sales);
-        Self {
-            price: average.coins() * count,
+        let clean = clean.as_ref().filter(|clean| clean.sales < sold.sales);
+        Some(Self {
+            price: sold.average().coins() * count,
             count,
-            sales: a_day(sales),
-            clean_price: clean.map(auctions::Coins::coins),
-            clean_sales: clean.map(|_| a_day(clean_sales)),
-        }
+            sales: a_day(sold),
+            clean_price: clean.map(|clean| clean.average().coins()),
+            clean_sales: clean.map(a_day),
+        })
     }
 }
 
@@ -88,8 +88,9 @@ pub(crate) async fn averages(
         let prices = items.iter().filter_map(|(id, average)| Some((id.as_str(), average.lowest?.coins())));
         files.replace(lowest, &serde_json::to_vec(&prices.collect::<BTreeMap<_, _>>())?).await?;
         if let Some(seen) = sales {
-            let sold = |Average { sold, .. }: &Average| Some(ItemSales::of(sold.as_ref()?, minutes));
-            let items = items.iter().filter_map(|(id, average)| Some((id.as_str(), sold(average)?)));
+            let items = items
+                .iter()
+                .filter_map(|(id, average)| Some((id.as_str(), ItemSales::of(average, minutes)?)));
             files.replace(seen, &serde_json::to_vec(&items.collect::<BTreeMap<_, _>>())?).await?;
         }
     }

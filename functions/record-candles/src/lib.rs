@@ -13,11 +13,11 @@ use common::invocation::Invocation;
 use common::lambda::StartError;
 use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
-use tables::auctions::{self, ONE_MINUTE, build_averages};
+use tables::auctions::{self, build_averages};
 use tables::bazaar;
 use tables::feed::{self, Feed};
-use tables::series::{self, BuiltSlot, oldest};
-use tables::{Recorder, Session, Ticks};
+use tables::series::{self, BuiltSlot};
+use tables::{Effect, Recorder, Session, Ticks};
 use tokio::time::{Instant, timeout};
 
 #[derive(Debug, Serialize)]
@@ -65,8 +65,7 @@ async fn build_auctions(
     now: UnixSeconds,
 ) -> Result<(Vec<BuiltSlot>, Option<MadeAverages>)> {
     let [hours, _] = &auctions::INTERVALS;
-    // Without any minute or hour, nothing was ever recorded. Hours are checked too, because after a long outage all minutes have expired.
-    if oldest(table, &ONE_MINUTE, now).await?.is_none() && oldest(table, hours, now).await?.is_none() {
+    if series::is_empty::<auctions::Candle>(table, now).await? {
         return Ok((Vec::new(), None));
     }
     let built = series::build::<auctions::Candle>(table, now).await?;
@@ -150,8 +149,12 @@ impl Recorder for RecordCandles {
         &outcome.failures
     }
 
-    fn is_nothing(outcome: &Outcome) -> bool {
-        outcome.slots.is_empty() && outcome.auctions.is_empty()
+    fn effect(outcome: &Outcome) -> Effect {
+        if outcome.slots.is_empty() && outcome.auctions.is_empty() {
+            Effect::Nothing
+        } else {
+            Effect::Recorded
+        }
     }
 
     fn recorded(_: Tick, outcome: &Outcome) -> Vec<Tick> {

@@ -192,13 +192,8 @@ impl Cloud {
     /// When the table `History` does not respond.
     pub async fn record_no_auctions(&self) -> Result<(), tables::Error> {
         let now = UnixMilliseconds::new(self.clock.now_ms());
-        let minute = Minute {
-            last_updated: now,
-            completed_at: None,
-            prices: Vec::new(),
-            lowest_auctions: Vec::new(),
-            sales: None,
-        };
+        let minute =
+            Minute { last_updated: now, completed_at: None, prices: Vec::new(), lowest_auctions: Vec::new() };
         let table = Table::of_sdk(&self.dynamodb.sdk(), backfill::TABLE);
         record(table.with_timeout(Duration::from_mins(1)), Tick::of(now), &minute).await.map(drop)
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use common::time::UnixSeconds;
 use serde_json::Value;
-use tables::auctions::{covered, sales};
+use tables::auctions::{known, lists, sold_between};
 
-use super::house::{RECORDER, listing, minutes, serve};
+use super::house::{RECORDER, listing, serve, table};
 use crate::history::{MINUTE, START, record, start};
 use crate::support::expect_clean_logs;
 
@@ -44,14 +44,15 @@ async fn every_sale_of_the_captured_lists_is_recorded_once() {
             minute += MINUTE;
         }
     }
-    let recorded = minutes(&cloud, START).await;
-    let [begin, end] = [0, i64::MAX / 1_000].map(UnixSeconds::new);
-    let counted = sales(&recorded, begin, end);
-    let found: BTreeMap<_, _> = counted
+    let history = table(&cloud);
+    let [begin, end] = [0, 9_999_999_999].map(UnixSeconds::new);
+    let lists = lists(history.with_timeout(Duration::from_mins(1)), begin, end).await.unwrap();
+    let sold: Vec<_> = sold_between(&lists, begin, end).collect();
+    let found: BTreeMap<_, _> = sold
         .iter()
-        .map(|sale| (sale.auction.to_string(), (sale.price, sale.time.get(), sale.bin)))
+        .map(|sold| (sold.auction.to_string(), (sold.sale.price, sold.sale.sold_at.get(), sold.sale.bin)))
         .collect();
-    assert_eq!((counted.len(), found), (expected.len(), expected));
-    assert_eq!(covered(&recorded, begin, end), Duration::from_mins(names.len() as u64));
+    assert_eq!((sold.len(), found), (expected.len(), expected));
+    assert_eq!(known(&lists, begin, end), Duration::from_mins(names.len() as u64));
     expect_clean_logs(&cloud);
 }

@@ -11,7 +11,7 @@ use common::upstream::auctions::AuctionId;
 use fastrand::Rng;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
-use tables::auctions::{Coins, Minute, Price, SERIES, Sale, Sales, record};
+use tables::auctions::{Coins, List, Minute, PetLevel, Price, SERIES, Sale, SoldAuction, record};
 use tables::series::build_again;
 
 use super::house::table;
@@ -35,7 +35,7 @@ const IDS: [&str; 5] = ["ALWAYS", "GOLDEN_DRAGON;4", "GOLDEN_DRAGON;4+100", "ONL
 /// The record of a minute.
 #[derive(Debug, Default)]
 struct Recorded {
-    /// The lowest price in hundredths of a coin and the number of listings, by item.
+    /// The lowest price in hundredths of a coin and the number of listings, by item. If there are none, the pages could not be read.
     prices: BTreeMap<&'static str, (u64, u32)>,
     /// The end of the list of sales in Unix milliseconds, if the minute has a list.
     until: Option<i64>,
@@ -50,6 +50,7 @@ struct Happened {
     count: u32,
     bin: bool,
     clean: bool,
+    level: Option<u32>,
 }
 
 /// All sales, and the recorded minutes.
@@ -78,6 +79,7 @@ impl World {
                     2 => vec!["GOLDEN_DRAGON;4"],
                     _ => vec!["ALWAYS"],
                 };
+                let is_pet = ids[0].contains(';');
                 // Some sales have the same millisecond.
                 let last = world.sales.last().map(|sale| sale.time_ms).filter(|_| random.u8(..8) == 0);
                 world.sales.push(Happened {
@@ -87,6 +89,7 @@ impl World {
                     count: random.u32(1..=64).saturating_sub(50).max(1),
                     bin: random.bool(),
                     clean: random.bool(),
+                    level: Some(random.u32(1..=200)).filter(|_| is_pet),
                 });
             }
             // Ten successive minutes are missing, then several hours, and a quarter of the other minutes.
@@ -94,7 +97,9 @@ impl World {
                 continue;
             }
             let mut recorded = Recorded::default();
-            for id in IDS {
+            // For more than an hour, only lists are read.
+            let are_pages_read = !(400..530).contains(&number) && random.u8(..20) > 0;
+            for id in IDS.into_iter().filter(|_| are_pages_read) {
                 let is_listed = match id {
                     "ALWAYS" => true,
                     "ONLY_SOLD" => false,
@@ -123,62 +128,54 @@ impl World {
         let price = |(name, (lowest, listings)): (&&'static str, &(u64, u32))| {
             (id(name), Price { lowest: Coins::of_hundredths(*lowest), second: None, listings: *listings })
         };
-        let sale = |(number, sale): (usize, &Happened)| Sale {
+        let sold = |(number, sale): (usize, &Happened)| SoldAuction {
             auction: AuctionId::of_bytes((number as u128).to_be_bytes()),
             items: sale.ids.iter().map(id).collect(),
-            count: sale.count.try_into().unwrap(),
-            price: sale.price,
-            time: UnixMilliseconds::new(sale.time_ms),
-            bin: sale.bin,
-            clean: sale.clean,
+            sale: Sale {
+                sold_at: UnixMilliseconds::new(sale.time_ms),
+                price: sale.price,
+                amount: sale.count.try_into().unwrap(),
+                bin: sale.bin,
+                clean: sale.clean,
+                level: sale.level.and_then(PetLevel::new),
+            },
         };
-        let sales = recorded.until.map(|until| {
-            let is_listed =
-                |sale: &Happened| (until - COVERED_MS - OVERLAP_MS..until).contains(&sale.time_ms);
-            let listed = self.sales.iter().enumerate().filter(|(_, sale)| is_listed(sale));
-            let [since, until] = [until - COVERED_MS, until].map(UnixMilliseconds::new);
-            Sales { since, until, list: listed.map(sale).collect() }
-        });
+        let history = table(cloud);
+        let session = history.with_timeout(Duration::from_mins(1));
+        if let Some(until) = recorded.until {
+            let auctions = self.sales.iter().enumerate().filter(|(_, sale)| is_in_list(until, sale));
+            let list = List { until: UnixMilliseconds::new(until), auctions: auctions.map(sold).collect() };
+            list.write(session).await.unwrap();
+        }
+        if recorded.prices.is_empty() {
+            return;
+        }
         let minute_of = Minute {
             last_updated: UnixMilliseconds::new(minute * 1_000),
             completed_at: None,
             prices: recorded.prices.iter().map(price).collect(),
             lowest_auctions: Vec::new(),
-            sales,
         };
-        let history = table(cloud);
-        let session = history.with_timeout(Duration::from_mins(1));
         record(session, Tick::of(UnixSeconds::new(minute)), &minute_of).await.unwrap();
     }
 
-    /// The sales of an item between two times in seconds. A sale counts only if it is in a list that was recorded in the sale's hour or in
-    /// the three minutes after that hour.
+    /// The ends of the recorded lists of sales, in Unix milliseconds.
+    fn lists(&self) -> impl Iterator<Item = i64> {
+        self.minutes.values().filter_map(|recorded| recorded.until)
+    }
+
+    /// The sales of an item between two times in seconds that are in a recorded list.
     fn sold(&self, id: &str, from: i64, end: i64) -> Vec<&Happened> {
-        let is_listed = |sale: &&Happened| {
-            let hour = sale.time_ms.div_euclid(1_000 * HOUR) * HOUR;
-            let lists = self.minutes.range(hour..hour + HOUR + 3 * MINUTE);
-            lists
-                .filter_map(|(_, recorded)| recorded.until)
-                .any(|until| (until - COVERED_MS - OVERLAP_MS..until).contains(&sale.time_ms))
-        };
+        let is_listed = |sale: &&Happened| self.lists().any(|until| is_in_list(until, sale));
         let is_inside = |sale: &&Happened| (from * 1_000..end * 1_000).contains(&sale.time_ms);
         self.sales.iter().filter(is_inside).filter(|sale| sale.ids.contains(&id)).filter(is_listed).collect()
     }
 
-    /// The number of minutes with known sales between two times, added up hour by hour.
+    /// The number of minutes with known sales between two times.
     fn covered(&self, from: i64, end: i64) -> i64 {
-        let known = |hour: i64| {
-            let seconds: BTreeSet<i64> = self
-                .minutes
-                .range(hour..hour + HOUR + 3 * MINUTE)
-                .filter_map(|(_, recorded)| recorded.until)
-                .flat_map(|until| (until - COVERED_MS..until).step_by(1_000))
-                .filter(|time| (hour * 1_000..(hour + HOUR) * 1_000).contains(time))
-                .collect();
-            seconds.len()
-        };
-        let known: usize = (from..end).step_by(3_600).map(known).sum();
-        i64::try_from(known).unwrap() / 60
+        let seconds = |until: i64| (until - COVERED_MS..until).step_by(1_000);
+        let known: BTreeSet<i64> = self.lists().flat_map(seconds).collect();
+        i64::try_from(known.range(from * 1_000..end * 1_000).count()).unwrap() / 60
     }
 
     /// The lowest prices of an item between two times, with their minutes and numbers of listings.
@@ -233,21 +230,27 @@ impl World {
         let closes: Vec<_> = (from..end).step_by(3_600).filter_map(close).collect();
         let sold = self.sold(id, from, end);
         let clean: Vec<_> = sold.iter().copied().filter(|sale| sale.clean).collect();
-        let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
+        let ones = |sold: &[&Happened]| sold.iter().map(|sale| of_one(sale)).collect::<Vec<_>>();
         (!closes.is_empty() || !sold.is_empty()).then(|| {
             json!({
                 "id": id,
                 "lowest": quotient(closes.iter().sum(), closes.len() as u64).map(coins),
                 "sale": average(&sold).map(coins),
-                "sale_median": median(&mut ones).map(coins),
+                "sale_median": median(&mut ones(&sold)).map(coins),
                 "sales": sold.len(),
                 "sold": sold.iter().map(|sale| sale.count).sum::<u32>(),
                 "minutes": self.covered(from, end),
                 "sale_clean": average(&clean).map(coins),
+                "sale_median_clean": median(&mut ones(&clean)).map(coins),
                 "sales_clean": clean.len(),
             })
         })
     }
+}
+
+/// Whether the list of sales that ends at `until`, in Unix milliseconds, has the sale.
+fn is_in_list(until: i64, sale: &Happened) -> bool {
+    (until - COVERED_MS - OVERLAP_MS..until).contains(&sale.time_ms)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "prices have fewer than 53 bits")]
@@ -343,7 +346,9 @@ async fn expect_sales(cloud: &Cloud, world: &World) {
     let until = NOW - NOW.rem_euclid(HOUR);
     for id in IDS {
         let mut sold = world.sold(id, FIRST, until);
-        sold.sort_by_key(|sale| Reverse((sale.time_ms, sale.price, sale.count, sale.bin, sale.clean)));
+        sold.sort_by_key(|sale| {
+            Reverse((sale.time_ms, sale.price, sale.count, sale.bin, sale.clean, sale.level))
+        });
         let sale = |sale: &&Happened| {
             json!({
                 "sold_at": format!("{}.{:03}Z", rfc3339(sale.time_ms / 1_000).trim_end_matches('Z'), sale.time_ms % 1_000),
@@ -351,6 +356,7 @@ async fn expect_sales(cloud: &Cloud, world: &World) {
                 "amount": sale.count,
                 "bin": sale.bin,
                 "clean": sale.clean,
+                "level": sale.level,
             })
         };
         let expected: Vec<_> = sold.iter().map(sale).collect();
@@ -474,7 +480,7 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
     expect_files(&cloud, &world).await;
     let at_random_times = dump(&cloud).await;
     let is_recorded = |key: &(String, String)| {
-        ["auctions#1m", "auctions#lowest"].iter().any(|front| key.0.starts_with(front))
+        ["auctions#1m", "auctions#lowest", "auctions#lists"].iter().any(|front| key.0.starts_with(front))
     };
     let built: Vec<_> = rows::dump(&cloud).await.into_keys().filter(|key| !is_recorded(key)).collect();
     rows::delete_all(&cloud, &built).await;
@@ -493,7 +499,9 @@ async fn a_corrupt_row_of_an_hour_stops_neither_the_recorder_nor_a_route() {
     let now = FIRST + HOUR + 7 * MINUTE;
     build(&cloud, now).await;
     let built = dump(&cloud).await;
-    let is_built = |key: &&(String, String)| !key.0.starts_with("auctions#1m") && key.0 != "auctions#lowest";
+    let is_built = |key: &&(String, String)| {
+        ["auctions#1m", "auctions#lowest", "auctions#lists"].iter().all(|front| !key.0.starts_with(front))
+    };
     let mut later = now;
     for key in built.keys().filter(is_built) {
         for attribute in built[key].keys().filter(|name| !["pk", "sk", "ttl"].contains(&name.as_str())) {

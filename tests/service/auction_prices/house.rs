@@ -12,7 +12,7 @@ use local::Cloud;
 use serde_json::{Value, json};
 use simulator::Fault;
 use tables::Table;
-use tables::auctions::{self, RecordedMinute};
+use tables::auctions::{self, List, RecordedMinute};
 
 use crate::support::simulator;
 
@@ -68,6 +68,13 @@ pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
     let history = table(cloud);
     let session = history.with_timeout(Duration::from_mins(1));
     auctions::recorded_minutes(session, UnixSeconds::new(from), UnixSeconds::new(from + 3_600)).await.unwrap()
+}
+
+/// The stored lists of ended auctions that were refreshed in the hour that starts at this time in Unix seconds.
+pub(crate) async fn lists(cloud: &Cloud, from: i64) -> Vec<List> {
+    let history = table(cloud);
+    let session = history.with_timeout(Duration::from_mins(1));
+    auctions::lists(session, UnixSeconds::new(from), UnixSeconds::new(from + 3_600)).await.unwrap()
 }
 
 pub(crate) fn table(cloud: &Cloud) -> Table {

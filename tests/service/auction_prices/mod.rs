@@ -5,5 +5,6 @@ mod capacity;
 mod captured;
 mod hours;
 pub(crate) mod house;
+mod lists;
 mod recorded;
 mod responses;

@@ -7,9 +7,9 @@ use common::time::UnixSeconds;
 use local::{Cloud, Fault as TableFault};
 use serde_json::{Value, json};
 use simulator::Fault;
-use tables::auctions::{Coins, lowest_auctions, newest};
+use tables::auctions::{Coins, List, lowest_auctions, newest};
 
-use super::house::{AUCTIONS, ENDED, RECORDER, item_bytes, listing, minutes, serve, table};
+use super::house::{AUCTIONS, ENDED, RECORDER, item_bytes, listing, lists, minutes, serve, table};
 use crate::history::interrupted::{record_and_kill, writes};
 use crate::history::table::{clear, dump, dump_with_heartbeats, expect_same};
 use crate::history::{MINUTE, START, event, failure, record, recorded, start, start_with_instances};
@@ -42,8 +42,6 @@ async fn lowest(cloud: &Cloud) -> Option<f64> {
     assert_eq!((log.as_str(), one.lowest.coins(), one.second, one.listings), ("LOG-2", 1.0, None, 1));
     let [second, lowest] = [hyperion.second.unwrap(), hyperion.lowest].map(Coins::coins);
     assert_eq!((second - lowest, hyperion.listings), (7.0, 2));
-    let sales = minute.sales.unwrap().list;
-    assert_eq!((sales.len(), sales[0].price, sales[0].items[0].as_str()), (1, 3_015_293_760, "TERMINATOR"));
     Some(lowest)
 }
 
@@ -54,7 +52,10 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
     let before = writes(&cloud);
     let outcome = record(&cloud, RECORDER, START).await;
     let needed = writes(&cloud) - before;
-    assert_eq!(needed, 5, "writes: prices, lowest auctions, marker, note of a late minute, heartbeat");
+    assert_eq!(
+        needed, 6,
+        "writes: list of sales, prices, lowest auctions, marker, note of a late minute, heartbeat"
+    );
     let expected = json!({
         "pages": 1, "auctions": 3, "items": 2, "sales": 1, "left_out": 0, "rows": 1, "write_units": 2.0,
     });
@@ -64,8 +65,17 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
     assert!(!text.contains("SELLER") && !text.contains("BUYER"));
     for done in 0..needed {
         clear(&cloud).await;
+        // An instance does not write a list again.
+        cloud.kill(RECORDER).await.unwrap();
         record_and_kill(&cloud, RECORDER, START, done).await;
-        assert_eq!(lowest(&cloud).await, (done >= 3).then_some(500.0), "after {done} writes");
+        assert_eq!(lowest(&cloud).await, (done >= 4).then_some(500.0), "after {done} writes");
+        let lists = lists(&cloud, START).await;
+        assert_eq!(lists.len(), usize::from(done >= 1), "the list is written first");
+        if let [List { auctions, .. }] = &lists[..] {
+            let sold: Vec<_> =
+                auctions.iter().map(|sold| (sold.sale.price, sold.items[0].as_str())).collect();
+            assert_eq!(sold, [(3_015_293_760, "TERMINATOR")]);
+        }
         record(&cloud, RECORDER, START).await;
         expect_same(&dump_with_heartbeats(&cloud).await, &clean, &format!("killed after {done} writes"));
     }
@@ -102,6 +112,7 @@ async fn a_repeated_run_and_two_at_once_leave_what_one_leaves() {
     let clean = dump(&cloud).await;
     for _ in 0..2 {
         clear(&cloud).await;
+        cloud.kill(RECORDER).await.unwrap();
         cloud.dynamodb().set_fault(TableFault::delay(Duration::from_millis(60)));
         let run = || invoke(&cloud, RECORDER, event(START));
         let (one, other) = tokio::join!(run(), run());
@@ -134,8 +145,8 @@ async fn of_two_instances_that_overlap_the_later_refresh_stays() {
                 let cloud = Arc::clone(&cloud);
                 async move { invoke(&cloud, RECORDER, event(START)).await }
             }));
-            // A run writes only after it has read all pages.
-            while writes(&cloud) == before {
+            // After its list of sales, a run writes only when it has read all pages.
+            while writes(&cloud) < before + 2 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         }
@@ -159,7 +170,6 @@ async fn a_lost_page_fails_the_run_and_lost_sales_do_not() {
     assert!(message.starts_with("1 of 1 pages were not read: the upstream responded"), "{message}");
     serve_price(&cloud, 500);
     assert_eq!(record(&cloud, RECORDER, START + 2 * MINUTE).await["sales"], 1);
-    let sales: Vec<_> = minutes(&cloud, START).await.iter().map(|minute| minute.sales.is_some()).collect();
-    assert_eq!(sales, [false, true]);
+    assert_eq!((minutes(&cloud, START).await.len(), lists(&cloud, START).await.len()), (2, 1));
     expect_clean_logs(&cloud);
 }

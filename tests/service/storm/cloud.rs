@@ -159,7 +159,8 @@ fn note(journal: &Journal, line: &str) {
         let route = VERSION_1.into_iter().find(|route| route.path == text("route"));
         journal.fail(route.map_or(text("function"), |route| route.function), text("cause"));
     }
-    if line["message"] == "recorded" && line["function"] == "record-bazaar" {
+    let is_recorded = ["recorded", "recorded again"].contains(&text("message"));
+    if is_recorded && line["function"] == "record-bazaar" {
         let tick = text("tick").parse::<Timestamp>().unwrap().as_second();
         journal.entries().recorded.push(Recorded { tick, logged: Moment::now(&journal.clock) });
     }

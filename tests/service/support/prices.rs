@@ -48,7 +48,6 @@ pub(crate) async fn record_prices_of(cloud: &Cloud, time_ms: i64, items: &[(&str
             .take(items.len())
             .map(|number| AuctionId::of_bytes(number.to_be_bytes()))
             .collect(),
-        sales: None,
     };
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
     let session = table.with_timeout(Duration::from_mins(1));

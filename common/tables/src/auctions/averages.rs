@@ -7,6 +7,7 @@
 //! | `auctions#averages` | `built` | `changes`: how often an hourly text was written; `seen`: the value of `changes` when the windows were last built; `until`: the end of those windows |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::successors;
 use std::time::Duration;
 
 use common::request::auction_item_id::AuctionItemId;
@@ -14,15 +15,18 @@ use common::time::UnixSeconds;
 use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
 
-use super::candle::{divided, median};
+use super::candle::{Sold, together};
 use super::coins::Coins;
-use super::hour::{AVERAGES, BUILT, CHANGES, CloseSum, DAY, ItemSales, Sums, read_sales, read_sums};
+use super::hour::{AVERAGES, BUILT, CHANGES, SalesRows};
+use super::hour_sales::Counts;
+use super::hour_text::{DAY, by_id};
 use super::intervals::HOURS;
 use super::packed::{CONTENT, Ids, content, pack};
-use super::sold::MINUTES;
+use super::sale::Sale;
+use super::sums::{CloseSum, MINUTES, Sums};
 use crate::error::Error;
 use crate::item::{self, Attributes, Corrupt, binary, integer, number, readable};
-use crate::session::Session;
+use crate::session::{Reads, Session};
 
 const SEEN: &str = "seen";
 const UNTIL: &str = "until";
@@ -53,36 +57,24 @@ pub struct Averages {
 }
 
 /// The averages of an item. Prices are for one item, not for a stack.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Average {
     /// The average of the closing prices of the hours. Ignores hours in which the item was not listed; `None` if it was never listed.
     pub lowest: Option<Coins>,
     /// The sales; `None` if there were none.
-    pub sold: Option<AverageSales>,
-}
-
-/// The sales of an item in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AverageSales {
-    /// The sum of the prices divided by the number of items that were sold.
-    pub average: Coins,
-    /// The median price of one item.
-    pub median: Coins,
-    /// The number of sales.
-    pub sales: u32,
-    /// The number of items that were sold.
-    pub sold: u64,
-    /// The average price of clean items; `None` if no clean item was sold.
-    pub clean_average: Option<Coins>,
-    /// The number of sales of clean items.
-    pub clean_sales: u32,
+    pub sold: Option<Sold>,
+    /// The sales of clean items; `None` if there were none.
+    pub clean: Option<Sold>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Content {
     ids: Ids,
     lowest: Vec<Option<Coins>>,
-    sold: Vec<Option<AverageSales>>,
+    /// The numbers of each item's sales, as in a candle; empty without sales.
+    sold: Vec<Vec<u64>>,
+    /// The same for clean items.
+    clean: Vec<Vec<u64>>,
 }
 
 /// The state of the stored windows.
@@ -119,8 +111,12 @@ pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<boo
     else {
         return Ok(false);
     };
-    for (window, averages) in WINDOWS.iter().zip(averages(table, until).await?) {
+    let sources = Sources::read(table, until).await?;
+    for (window, averages) in WINDOWS.iter().zip(sources.averages()) {
         write(table, window, &averages).await?;
+    }
+    if before != Some(until.get()) {
+        warn_of_few_clean_sales(&sources.sales, until);
     }
     let noted = table
         .update_item()
@@ -134,70 +130,131 @@ pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<boo
     Ok(true)
 }
 
-/// Returns the averages of all windows that end at `until`.
-async fn averages(table: Session<'_>, until: UnixSeconds) -> Result<Vec<Averages>, Error> {
-    let oldest = until.minus(LONGEST);
-    let days: Vec<_> = std::iter::successors(Some(oldest.rounded_down(DAY)), |day| Some(day.plus(DAY)))
-        .take_while(|day| *day < until)
-        .collect();
-    let starts = WINDOWS.map(|window| until.minus(window.length));
-    let of_days = days.iter().map(|day| read_sums(table, *day, until.min(day.plus(DAY))));
-    let before_starts = starts.iter().map(|start| read_sums(table, start.rounded_down(DAY), *start));
-    let (of_days, before_starts) = try_join(try_join_all(of_days), try_join_all(before_starts)).await?;
-    let mut hours = read_sales(table, oldest, until).await?.into_iter().peekable();
-    let mut sales = BTreeMap::<_, ItemSales>::new();
-    let mut covered = Duration::ZERO;
-    let mut windows = Vec::new();
-    for (start, (before, _)) in starts.into_iter().zip(before_starts) {
-        let mut sums = Sums::new();
-        for (_, (day, _)) in days.iter().zip(&of_days).filter(|(day, _)| day.plus(DAY) > start) {
-            for (id, close) in day {
-                sums.entry(id.clone()).or_default().add(*close);
-            }
-        }
-        for (id, close) in before {
-            sums.entry(id).or_default().subtract(close);
-        }
-        sums.retain(|_, close| close.hours > 0);
-        while let Some((_, hour)) = hours.next_if(|(hour, _)| *hour >= start) {
-            covered += hour.covered;
-            for (id, item) in hour.items {
-                let total = sales.entry(id).or_default();
-                total.all = total.all.plus(item.all);
-                total.clean = total.clean.plus(item.clean);
-                total.prices.extend(item.prices);
-            }
-        }
-        let ids: BTreeSet<_> = sums.keys().chain(sales.keys()).cloned().collect();
-        let average = |id: AuctionItemId| {
-            let lowest = sums.get(&id).copied().map(CloseSum::average);
-            let sold = sales.get_mut(&id).and_then(average_sales);
-            (id, Average { lowest, sold })
-        };
-        let minutes = u32::try_from(covered.as_secs() / 60).unwrap_or(u32::MAX);
-        windows.push(Averages { until, minutes, items: ids.into_iter().map(average).collect() });
-    }
-    Ok(windows)
+/// The stored data from which the averages of all windows are computed.
+struct Sources {
+    until: UnixSeconds,
+    /// The days of the longest window, each with the sums of its hours.
+    days: Vec<(UnixSeconds, Sums)>,
+    /// For each window, the sums of the hours before it, in the day in which it begins.
+    before: Vec<Sums>,
+    sales: SalesRows,
 }
 
-fn average_sales(ItemSales { all, clean, prices }: &mut ItemSales) -> Option<AverageSales> {
-    let average = |sum: u64, sold| Coins::of_hundredths(divided(sum.saturating_mul(100), sold));
-    Some(AverageSales {
-        average: average(all.sum, all.sold),
-        median: median(prices)?,
-        sales: all.sales,
-        sold: all.sold,
-        clean_average: (clean.sales > 0).then(|| average(clean.sum, clean.sold)),
-        clean_sales: clean.sales,
-    })
+impl Sources {
+    /// Reads the data of the windows that end at `until`.
+    async fn read(table: Session<'_>, until: UnixSeconds) -> Result<Self, Error> {
+        let oldest = until.minus(LONGEST);
+        let days: Vec<_> = successors(Some(oldest.rounded_down(DAY)), |day| Some(day.plus(DAY)))
+            .take_while(|day| *day < until)
+            .collect();
+        let of_days = days.iter().map(|day| {
+            // The last day may have been written a moment ago.
+            let reads = if day.plus(DAY) < until { Reads::Eventual } else { Reads::Consistent };
+            Sums::read(table, *day, until.min(day.plus(DAY)), reads)
+        });
+        let before = WINDOWS.iter().map(|window| {
+            let start = until.minus(window.length);
+            Sums::read(table, start.rounded_down(DAY), start, Reads::Eventual)
+        });
+        let (of_days, before) = try_join(try_join_all(of_days), try_join_all(before)).await?;
+        let sales = SalesRows::read(table, oldest, until).await?;
+        Ok(Self { until, days: days.into_iter().zip(of_days).collect(), before, sales })
+    }
+
+    /// Returns the sums of closing prices in a window, by item.
+    fn closes<'a>(&'a self, start: UnixSeconds, before: &'a Sums) -> BTreeMap<&'a AuctionItemId, CloseSum> {
+        let mut closes = BTreeMap::<_, CloseSum>::new();
+        for (_, day) in self.days.iter().filter(|(day, _)| day.plus(DAY) > start) {
+            for (id, close) in &day.items {
+                closes.entry(id).or_default().add(*close);
+            }
+        }
+        for (id, close) in &before.items {
+            closes.entry(id).or_default().subtract(*close);
+        }
+        closes.retain(|_, close| close.hours > 0);
+        closes
+    }
+
+    /// Returns the averages of each window.
+    fn averages(&self) -> Vec<Averages> {
+        let mut hours = self.sales.hours().peekable();
+        let mut sales = BTreeMap::<AuctionItemId, ItemSales>::new();
+        let mut known = Duration::ZERO;
+        let mut windows = Vec::new();
+        for (window, before) in WINDOWS.iter().zip(&self.before) {
+            let start = self.until.minus(window.length);
+            let closes = self.closes(start, before);
+            while let Some((_, hour)) = hours.next_if(|(hour, _)| *hour >= start) {
+                known += hour.known;
+                for (id, earlier) in hour.items {
+                    sales.entry(id).or_default().add(&earlier);
+                }
+            }
+            let ids: BTreeSet<_> = closes.keys().copied().chain(sales.keys()).collect();
+            let average = |id: &AuctionItemId| {
+                let ItemSales { all, clean } = sales.get(id).cloned().unwrap_or_default();
+                let lowest = closes.get(id).copied().map(CloseSum::average);
+                let [sold, clean] = [all, clean].map(|sold| sold.map(Sold::condensed));
+                (id.clone(), Average { lowest, sold, clean })
+            };
+            let minutes = u32::try_from(known.as_secs() / 60).unwrap_or(u32::MAX);
+            let items = ids.into_iter().map(average).collect();
+            windows.push(Averages { until: self.until, minutes, items });
+        }
+        windows
+    }
+}
+
+/// The sales of an item in a window.
+#[derive(Clone, Default)]
+struct ItemSales {
+    all: Option<Sold>,
+    clean: Option<Sold>,
+}
+
+impl ItemSales {
+    fn add(&mut self, sales: &[Sale]) {
+        let add = |sold: &mut Option<Sold>, more| *sold = together(sold.take(), more, Sold::followed_by);
+        add(&mut self.all, Sold::of(sales));
+        add(&mut self.clean, Sold::of(sales.iter().filter(|sale| sale.clean)));
+    }
+}
+
+/// The sales of the newest hour have few clean ones if their share is less than this part of the share before.
+const FEW: u64 = 2;
+/// Smaller hours are not judged.
+const LEAST_SALES: u64 = 500;
+
+/// Logs a warning if the hour before `until` has many sales and less than half of the share of clean ones of the hours before. The game has
+/// then probably added an attribute to all items.
+fn warn_of_few_clean_sales(sales: &SalesRows, until: UnixSeconds) {
+    let [mut newest, mut before] = [Counts::default(); 2];
+    for (hour, sales) in sales.hours() {
+        let counts = if HOURS.end(hour) == until { &mut newest } else { &mut before };
+        counts.add(sales.counts());
+    }
+    let is_large = newest.sales >= LEAST_SALES;
+    if is_large && newest.clean * before.sales * FEW < before.clean * newest.sales {
+        let Counts { sales, clean } = newest;
+        tracing::warn!(
+            sales,
+            clean_sales = clean,
+            sales_before = before.sales,
+            clean_sales_before = before.clean,
+            "few clean sales"
+        );
+    }
 }
 
 async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Result<(), Error> {
     let Averages { until, minutes, items } = averages;
+    let numbers = |sold: &Option<Sold>| sold.as_ref().map(Sold::numbers).unwrap_or_default();
     let content = Content {
         ids: Ids::of(items.iter().map(|(id, _)| id)),
         lowest: items.iter().map(|(_, average)| average.lowest).collect(),
-        sold: items.iter().map(|(_, average)| average.sold).collect(),
+        sold: items.iter().map(|(_, average)| numbers(&average.sold)).collect(),
+        clean: items.iter().map(|(_, average)| numbers(&average.clean)).collect(),
     };
     let compressed = pack(&content).map_err(Error::unwritable)?;
     let put = table
@@ -226,10 +283,14 @@ pub async fn averages_of(
     let rows = table.rows(query, 1).await?;
     let read = |row: &Attributes| {
         const EXPECTED: &str = "the averages of a window";
-        let Content { ids, lowest, sold } = content(row, EXPECTED)?;
-        let known = ids.ids().filter(|known| [lowest.len(), sold.len()] == [known.len(); 2]);
-        let averages = lowest.into_iter().zip(sold).map(|(lowest, sold)| Average { lowest, sold });
-        let items = known.ok_or(Corrupt::new(CONTENT, EXPECTED))?.into_iter().zip(averages).collect();
+        let Content { ids, lowest, sold, clean } = content(row, EXPECTED)?;
+        let columns = lowest.into_iter().zip(sold.iter().zip(&clean));
+        let averages = columns.map(|(lowest, (sold, clean))| Average {
+            lowest,
+            sold: Sold::of_numbers(sold),
+            clean: Sold::of_numbers(clean),
+        });
+        let items = by_id(&ids, averages)?.into_iter().collect();
         let minutes = u32::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "a count"))?;
         Ok(Averages { until: UnixSeconds::new(integer(row, UNTIL)?), minutes, items })
     };

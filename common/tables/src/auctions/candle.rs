@@ -1,7 +1,8 @@
 //! A candle: the lowest prices and the sales of an item during an hour or a day.
 
 use super::coins::Coins;
-use super::minute::{Price, Sale};
+use super::minute::Price;
+use super::sale::Sale;
 
 /// The lowest prices of an item during an interval. Minutes in which the item was not listed do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct Listed {
     pub samples: u32,
 }
 
-/// The sales of an item during an interval. `low`, `high` and `medians` are prices of one item.
+/// A summary of sales of an item. `low`, `high` and `prices` are prices of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sold {
     /// The number of sales.
@@ -34,8 +35,8 @@ pub struct Sold {
     pub low: Coins,
     /// The highest price.
     pub high: Coins,
-    /// The median of each hour, and the hour's number of sales.
-    medians: Vec<(Coins, u32)>,
+    /// Prices, each with its number of sales: the price of each sale, or the median of each hour.
+    prices: Vec<(Coins, u32)>,
 }
 
 /// The prices and sales of an item during an interval.
@@ -113,30 +114,35 @@ impl Listed {
 }
 
 impl Sold {
-    /// Returns a summary of the sales; `None` if the list is empty.
+    /// Returns a summary of the sales with the price of each; `None` if there are no sales.
     #[must_use]
-    pub fn of(sales: &[&Sale]) -> Option<Self> {
-        let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one()).collect();
-        let median_price = median(&mut prices)?;
-        let number = u32::try_from(sales.len()).ok()?;
-        Some(Self {
-            sales: number,
-            sold: sales.iter().map(|sale| u64::from(sale.count.get())).sum(),
-            sum: sales.iter().fold(0, |sum, sale| sum.saturating_add(sale.price)),
-            low: prices.iter().min().copied()?,
-            high: prices.iter().max().copied()?,
-            medians: vec![(median_price, number)],
-        })
+    pub fn of<'a>(sales: impl IntoIterator<Item = &'a Sale>) -> Option<Self> {
+        let mut sales = sales.into_iter().map(|sale| {
+            let price = sale.price_of_one();
+            let sold = sale.amount.get().into();
+            Self { sales: 1, sold, sum: sale.price, low: price, high: price, prices: vec![(price, 1)] }
+        });
+        let first = sales.next()?;
+        Some(sales.fold(first, Self::followed_by))
     }
 
-    pub(super) fn followed_by(self, later: Self) -> Self {
+    /// Returns the summary with the median in place of the prices, as candles have it.
+    #[must_use]
+    pub fn condensed(self) -> Self {
+        Self { prices: vec![(self.median(), self.sales)], ..self }
+    }
+
+    /// Returns a summary of these and the other sales.
+    #[must_use]
+    pub fn followed_by(mut self, later: Self) -> Self {
+        self.prices.extend(later.prices);
         Self {
             sales: self.sales.saturating_add(later.sales),
             sold: self.sold.saturating_add(later.sold),
             sum: self.sum.saturating_add(later.sum),
             low: self.low.min(later.low),
             high: self.high.max(later.high),
-            medians: [self.medians, later.medians].concat(),
+            prices: self.prices,
         }
     }
 
@@ -146,19 +152,19 @@ impl Sold {
         Coins::of_hundredths(divided(self.sum.saturating_mul(100), self.sold))
     }
 
-    /// Returns the median price. For several hours, it is the median of the hourly medians, each weighted by the hour's number of sales.
+    /// Returns the median price. For several candles, it is the median of their medians, each weighted by the candle's number of sales.
     #[must_use]
     pub fn median(&self) -> Coins {
-        let mut sorted = self.medians.clone();
+        let mut sorted = self.prices.clone();
         sorted.sort_unstable();
         let sales = u64::from(self.sales);
         let mut counted = 0;
-        let mut medians = sorted.into_iter().peekable();
-        while let Some((median, sales_of_hour)) = medians.next() {
-            counted += 2 * u64::from(sales_of_hour);
+        let mut prices = sorted.into_iter().peekable();
+        while let Some((price, sales_at_price)) = prices.next() {
+            counted += 2 * u64::from(sales_at_price);
             if counted >= sales {
-                let above = medians.peek().filter(|_| counted == sales);
-                return Coins::between(median, above.map_or(median, |(above, _)| *above));
+                let above = prices.peek().filter(|_| counted == sales);
+                return Coins::between(price, above.map_or(price, |(above, _)| *above));
             }
         }
         self.high
@@ -166,7 +172,7 @@ impl Sold {
 
     /// Returns the numbers that a row stores: the number of items and the sum. If there are several sales, the number of sales, the median,
     /// low and high follow.
-    fn numbers(&self) -> Vec<u64> {
+    pub(super) fn numbers(&self) -> Vec<u64> {
         let mut numbers = vec![self.sold, self.sum];
         if self.sales > 1 {
             numbers.push(self.sales.into());
@@ -175,7 +181,7 @@ impl Sold {
         numbers
     }
 
-    fn of_numbers(numbers: &[u64]) -> Option<Self> {
+    pub(super) fn of_numbers(numbers: &[u64]) -> Option<Self> {
         let [sold, sum, others @ ..] = numbers else { return None };
         let (sold, sum) = (*sold, *sum);
         if sold == 0 {
@@ -187,7 +193,7 @@ impl Sold {
         };
         let [median, low, high] = [median, low, high].map(Coins::of_hundredths);
         let is_candle = sales > 0 && low <= median && median <= high;
-        is_candle.then(|| Self { sales, sold, sum, low, high, medians: vec![(median, sales)] })
+        is_candle.then(|| Self { sales, sold, sum, low, high, prices: vec![(median, sales)] })
     }
 }
 
@@ -239,16 +245,4 @@ pub(super) fn together<T>(one: Option<T>, later: Option<T>, both: impl Fn(T, T) 
 pub(super) const fn divided(sum: u64, by: u64) -> u64 {
     let by = if by == 0 { 1 } else { by };
     sum.saturating_add(by / 2) / by
-}
-
-/// Returns the median of the prices, which it reorders; `None` if the list is empty.
-pub(super) fn median(prices: &mut [Coins]) -> Option<Coins> {
-    let upper = prices.len() / 2;
-    let is_even = prices.len().is_multiple_of(2);
-    if prices.is_empty() {
-        return None;
-    }
-    let (below, upper, _) = prices.select_nth_unstable(upper);
-    let lower = below.iter().max().filter(|_| is_even);
-    Some(Coins::between(lower.copied().unwrap_or(*upper), *upper))
 }

@@ -11,6 +11,9 @@ use crate::item::{Attributes, Corrupt, bytes};
 /// The attribute with a compressed text.
 pub(super) const CONTENT: &str = "content";
 
+/// The maximum number of bytes of content in a row. DynamoDB limits a row to 400 KiB.
+pub(super) const LARGEST_PART: usize = 300_000;
+
 /// The maximum number of bytes of JSON that are read: ten times the usual size.
 const LARGEST: usize = 4 * 1024 * 1024;
 

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::auction_item_id::AuctionItemId;
+use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::candle::{Candle, Listed, Sold, together};
 use super::fields::ItemCandle;
-use super::hour::{self, HourTexts};
+use super::hour::{self, Candles};
 use super::intervals::{HOURS, INTERVALS};
-use super::minute::read::{SALES_KEPT, recorded_minutes};
+use super::list::listed_minutes;
 use super::minute::stored::ONE_MINUTE;
 use crate::error::Error;
 use crate::item::string;
 use crate::row::Value;
-use crate::series;
 use crate::series::keys::Slot;
-use crate::series::{Series, SeriesCandle};
+use crate::series::{Found, Series, SeriesCandle};
 use crate::session::Session;
 
 /// The series of candles.
@@ -28,17 +28,12 @@ pub const SERIES: Series = Series {
     intervals: &INTERVALS,
     parts: &[&HOURS],
     settle: Duration::from_mins(5),
-    // A list of ended auctions is recorded at most this much after its sales, unless earlier runs failed.
+    // A list of ended auctions is read at most this much after its sales.
     reach: Duration::from_mins(3),
 };
 
-/// The candles of all items in a slot.
-pub type Candles = series::Candles<Candle>;
-
 impl SeriesCandle for Candle {
     type Id = AuctionItemId;
-
-    type Texts = HourTexts;
 
     const SERIES: &'static Series = &SERIES;
 
@@ -53,6 +48,15 @@ impl SeriesCandle for Candle {
         }
     }
 
+    /// Prices with more minutes stay, and more sales: known time and the number of sales grow together.
+    fn merged_over(self, stored: Self) -> Self {
+        let samples = self.samples();
+        let sales = self.sold.as_ref().map_or(0, |sold| sold.sales);
+        let stored_listed = stored.listed.filter(|listed| samples < listed.samples);
+        let stored_sold = stored.sold.filter(|sold| sales < sold.sales);
+        Self { listed: stored_listed.or(self.listed), sold: stored_sold.or(self.sold) }
+    }
+
     fn attribute(&self, _: Slot) -> AttributeValue {
         string(self.to_text())
     }
@@ -65,12 +69,19 @@ impl SeriesCandle for Candle {
         Self::of_text(value.text()?)
     }
 
-    async fn of_minutes(table: Session<'_>, hour: Slot) -> Result<(Candles, HourTexts), Error> {
-        let minutes = recorded_minutes(table, hour.start, hour.end().plus(SALES_KEPT)).await?;
-        Ok(hour::of_minutes(&minutes, hour.start, hour.end()))
+    /// Finds recorded minutes, and minutes with sales in lists of ended auctions. Either can be without the other.
+    async fn minutes_between(
+        table: Session<'_>,
+        first: UnixSeconds,
+        end: UnixSeconds,
+        limit: usize,
+    ) -> Result<Found, Error> {
+        let recorded = Found::recorded(table, &ONE_MINUTE, first, end, limit).await?;
+        let listed = listed_minutes(table, first, end, limit).await?;
+        Ok(recorded.and(listed))
     }
 
-    async fn write_texts(table: Session<'_>, hour: Slot, texts: HourTexts) -> Result<(), Error> {
-        texts.write(table, hour).await
+    async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Error> {
+        hour::build(table, hour).await
     }
 }

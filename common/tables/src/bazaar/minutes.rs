@@ -39,19 +39,21 @@ pub async fn record(
     marker.insert(ROWS.to_owned(), number(rows));
     if !filing.is_own() {
         let written = table.put_at_once(shards, marker, Some(UNLESS_RECORDED)).await?;
-        return Ok(written.map(|write_units| Written { rows, write_units }).unwrap_or_default());
+        return Ok(written
+            .map(|write_units| Written { rows, write_units, is_first: true })
+            .unwrap_or_default());
     }
     let write_units = put_rows(table, shards.clone()).await?;
     let first = table.put_item().set_item(Some(marker.clone())).condition_expression(UNLESS_RECORDED);
     if table.write("PutItem", first.send()).await?.is_some() {
-        return Ok(Written { rows, write_units });
+        return Ok(Written { rows, write_units, is_first: true });
     }
     // Rows of the other run, in shards in which this run has no product.
     let is_other =
         |key: &Attributes| shards.iter().all(|row| row.get(PARTITION_KEY) != key.get(PARTITION_KEY));
     table.delete_all(keys(minute).into_iter().filter(is_other)).await?;
     let again = table.put_at_once(shards, marker, None).await?;
-    Ok(Written { rows, write_units: write_units + again.unwrap_or_default() })
+    Ok(Written { rows, write_units: write_units + again.unwrap_or_default(), is_first: false })
 }
 
 #[cfg(test)]

@@ -37,8 +37,6 @@ pub const SERIES: Series = Series {
 impl SeriesCandle for Candle {
     type Id = ItemId;
 
-    type Texts = ();
-
     const SERIES: &'static Series = &SERIES;
 
     fn samples(&self) -> u32 {
@@ -75,11 +73,7 @@ impl SeriesCandle for Candle {
         Self::of_text(slot, value.text()?)
     }
 
-    async fn of_minutes(table: Session<'_>, slot: Slot) -> Result<(Candles, ()), Error> {
-        Ok((parts(table, &ONE_MINUTE, slot).await?, ()))
-    }
-
-    async fn write_texts(_: Session<'_>, _: Slot, (): ()) -> Result<(), Error> {
-        Ok(())
+    async fn build(table: Session<'_>, slot: Slot) -> Result<Candles, Error> {
+        parts(table, &ONE_MINUTE, slot).await
     }
 }

@@ -8,8 +8,8 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::candle::SeriesCandle;
-use super::keys::{FIRST_SLOT, Slot};
-use super::marker::{oldest, recorded_between, rows_of_slot};
+use super::keys::{FIRST_SLOT, LAST_SLOT, Slot};
+use super::marker::{Found, oldest, recorded_between, rows_of_slot};
 use super::progress::Progress;
 use super::rows::{Changed, merge, parts};
 use crate::error::Error;
@@ -82,6 +82,24 @@ pub async fn behind<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Re
     Ok(Duration::from_secs(u64::try_from(settled.get().saturating_sub(from.get())).unwrap_or_default()))
 }
 
+/// Returns the oldest minute with data that has not expired at the time `now`.
+async fn oldest_minute<C: SeriesCandle>(
+    table: Session<'_>,
+    now: UnixSeconds,
+) -> Result<Option<UnixSeconds>, Error> {
+    let first = C::SERIES.minutes.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    Ok(C::minutes_between(table, first, LAST_SLOT, 1).await?.times.first().copied())
+}
+
+/// Whether the series has neither minutes nor candles of the finest interval. After a long outage, all minutes have expired.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn is_empty<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<bool, Error> {
+    Ok(oldest_minute::<C>(table, now).await?.is_none()
+        && oldest(table, C::SERIES.finest, now).await?.is_none())
+}
+
 /// Returns the time up to which slots are settled at the time `now`.
 fn settled<C: SeriesCandle>(now: UnixSeconds) -> UnixSeconds {
     C::SERIES.finest.slot(now.minus(C::SERIES.settle))
@@ -145,8 +163,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         let until = if let Some(until) = self.progress.until {
             until
         } else {
-            let first = oldest(self.table, C::SERIES.minutes, self.now).await?;
-            first.map_or(settled, |oldest| finest.slot(oldest.start).min(settled))
+            let oldest = oldest_minute::<C>(self.table, self.now).await?;
+            oldest.map_or(settled, |oldest| finest.slot(oldest).min(settled))
         };
         Ok(until.max(self.first_whole().min(settled)))
     }
@@ -227,12 +245,16 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         for interval in C::SERIES.intervals {
             let first =
                 if sources == C::SERIES.minutes { from.max(self.first_whole()) } else { interval.slot(from) };
-            let recorded = recorded_between(self.table, sources, first, to, MOST_MARKERS).await?;
-            if let (MOST_MARKERS, Some(last)) = (recorded.len(), recorded.last()) {
-                known = known.min(finest.slot(last.start));
+            let found = if sources == C::SERIES.minutes {
+                C::minutes_between(self.table, first, to, MOST_MARKERS).await?
+            } else {
+                Found::recorded(self.table, sources, first, to, MOST_MARKERS).await?
+            };
+            if found.until < to {
+                known = known.min(finest.slot(found.until));
             }
             // Slots that this run builds are also sources of coarser slots.
-            parts.extend(recorded.iter().map(|source| source.start));
+            parts.extend(found.times);
             let slots: BTreeSet<_> = parts.iter().map(|part| interval.slot(*part)).collect();
             let is_due = |slot: &UnixSeconds| {
                 let end = interval.end(*slot);
@@ -256,9 +278,7 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         let candles = if let Some(finer) = finer {
             parts::<C>(self.table, finer, slot).await?
         } else {
-            let (candles, texts) = C::of_minutes(self.table, slot).await?;
-            C::write_texts(self.table, slot, texts).await?;
-            candles
+            C::build(self.table, slot).await?
         };
         if candles.is_empty() {
             return Ok(());

@@ -7,9 +7,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::keys::{Interval, Slot};
+use super::marker::Found;
 use crate::error::Error;
 use crate::row::Value;
 use crate::session::Session;
@@ -36,17 +38,20 @@ pub struct Series {
 pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
-    /// The texts that are built from the minutes of a slot in addition to its candles, such as the sales of auctions.
-    type Texts: Send;
-
     const SERIES: &'static Series;
 
-    /// Returns the number of recorded minutes. Of two candles of the same slot, the one with more minutes counts.
+    /// Returns the number of recorded minutes.
     fn samples(&self) -> u32;
 
     /// Returns one candle for this interval and a later interval together.
     #[must_use]
     fn followed_by(self, later: Self) -> Self;
+
+    /// Returns the candle to store in place of a stored candle of the same slot. By default, the one with more minutes.
+    #[must_use]
+    fn merged_over(self, stored: Self) -> Self {
+        if self.samples() < stored.samples() { stored } else { self }
+    }
 
     /// Returns the candle in the form of responses and files with all products: the id, and the fields. All fields are numbers or null.
     fn row<'a>(&'a self, id: &'a Self::Id) -> impl Serialize + use<'a, Self>;
@@ -57,18 +62,20 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     /// Parses the value in a row of the slot; `None` if it is not a candle.
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self>;
 
-    /// Reads the minutes of a slot of the finest interval, and returns its candles and texts. Writes nothing.
-    fn of_minutes(
+    /// Finds the minutes with data from `first` to before `end`: by default recorded minutes, at most `limit`.
+    #[must_use]
+    fn minutes_between(
         table: Session<'_>,
-        slot: Slot,
-    ) -> impl Future<Output = Result<(Candles<Self>, Self::Texts), Error>> + Send;
+        first: UnixSeconds,
+        end: UnixSeconds,
+        limit: usize,
+    ) -> impl Future<Output = Result<Found, Error>> + Send {
+        Found::recorded(table, Self::SERIES.minutes, first, end, limit)
+    }
 
-    /// Writes the texts of a slot. The text of a slot may build on the text of the previous slot, so slots must be written in order.
-    fn write_texts(
-        table: Session<'_>,
-        slot: Slot,
-        texts: Self::Texts,
-    ) -> impl Future<Output = Result<(), Error>> + Send;
+    /// Returns the candles of a slot of the finest interval, built from its minutes. First writes the rows that the series has besides
+    /// candles. The rows of a slot may build on the rows of the previous slot, so slots must be built in order.
+    fn build(table: Session<'_>, slot: Slot) -> impl Future<Output = Result<Candles<Self>, Error>> + Send;
 }
 
 /// The candles of all products in a slot.

@@ -17,7 +17,7 @@ pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 pub(super) const UNBUILT: Duration = Duration::from_mins(10);
 
 /// Rows are kept this much longer than queries can read them, so that no query misses an expired row.
-const MARGIN: Duration = Duration::from_hours(3);
+pub(crate) const MARGIN: Duration = Duration::from_hours(3);
 
 /// An interval of a series.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Markers, which show that a slot is completely written.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
 
@@ -43,6 +45,39 @@ pub(crate) async fn recorded_between(
     }
     let query = markers(table, interval, first, UnixSeconds::new(end.get() - 1));
     Ok(slots(interval, &table.rows(query, limit).await?))
+}
+
+/// Times with data, in order.
+#[derive(Debug)]
+pub struct Found {
+    pub(crate) times: BTreeSet<UnixSeconds>,
+    /// All times before this time were found.
+    pub(crate) until: UnixSeconds,
+}
+
+impl Found {
+    pub(crate) fn new(times: impl Iterator<Item = UnixSeconds>, until: UnixSeconds) -> Self {
+        Self { times: times.collect(), until }
+    }
+
+    /// Returns the recorded slots of the interval from `first` to before `end`, at most `limit`.
+    pub(crate) async fn recorded(
+        table: Session<'_>,
+        interval: &'static Interval,
+        first: UnixSeconds,
+        end: UnixSeconds,
+        limit: usize,
+    ) -> Result<Self, Error> {
+        let slots = recorded_between(table, interval, first, end, limit).await?;
+        let last = slots.last().filter(|_| slots.len() >= limit).map(|last| last.start);
+        Ok(Self::new(slots.iter().map(|slot| slot.start), last.unwrap_or(end)))
+    }
+
+    /// Returns the times that either has.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.times.extend(other.times);
+        Self { until: self.until.min(other.until), ..self }
+    }
 }
 
 /// Returns every recorded slot of the interval that has not expired at the time `now`, in order.

@@ -15,9 +15,8 @@
 //! its `rows` is the number of the slot's other rows, and its `ttl` is as above.
 //!
 //! Building has a frontier: every candle that ends by the frontier is built, if there was data for it. If data is added later for a time
-//! before the frontier, the time is noted, and the slots from that time on are built again. A stored candle is kept if it has more samples
-//! (recorded minutes) than the data from which it would be built. Repeated runs therefore change nothing, and the next run completes a run
-//! that was killed.
+//! before the frontier, the time is noted, and the slots from that time on are built again. A stored candle of more data than the new one
+//! stays. Repeated runs therefore change nothing, and the next run completes a run that was killed.
 
 mod build;
 mod candle;
@@ -28,11 +27,11 @@ pub(crate) mod page;
 mod progress;
 pub(crate) mod rows;
 
-pub use self::build::{Built, BuiltSlot, behind, build, ends};
+pub use self::build::{Built, BuiltSlot, behind, build, ends, is_empty};
 pub use self::candle::{Candles, Series, SeriesCandle};
 pub use self::csv::csv;
 pub use self::keys::{Interval, Slot};
-pub use self::marker::{is_due, is_free, oldest, recorded};
+pub use self::marker::{Found, is_due, is_free, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page};
 pub use self::progress::{begin_at, build_again, note_late};
 pub use self::rows::{Recorded, SlotCandles, Written, candles, recorded_candles, rows, slot_candles, store};

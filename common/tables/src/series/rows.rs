@@ -26,6 +26,9 @@ pub struct Written {
     pub rows: usize,
     /// The write units that the rows took.
     pub write_units: f64,
+    /// Whether the slot was not recorded before.
+    #[serde(skip)]
+    pub is_first: bool,
 }
 
 /// The values of the products in a row.
@@ -220,7 +223,7 @@ pub fn rows<C: SeriesCandle>(slot: Slot, candles: &Candles<C>) -> Vec<Attributes
     rows
 }
 
-/// Stores candles that another program computed, and returns the number of changed rows. A stored candle with more samples is kept. The
+/// Stores candles that another program computed, and returns the number of changed rows. Stored candles of more data are kept ([`SeriesCandle::merged_over`]). The
 /// caller must then call [`build_again`](super::build_again), so that coarser candles are rebuilt from the stored ones.
 ///
 /// # Errors
@@ -250,7 +253,7 @@ pub(super) struct Changed {
     pub(super) write_units: f64,
 }
 
-/// Writes the candles of a slot and its marker, and returns the changed rows. A stored candle with more samples is kept. `marked` is the
+/// Writes the candles of a slot and its marker, and returns the changed rows. Stored candles of more data are kept ([`SeriesCandle::merged_over`]). `marked` is the
 /// number of rows in the slot's marker; `None` if the slot has no marker. With a marker, the existing rows are read first.
 pub(super) async fn merge<C: SeriesCandle>(
     table: Session<'_>,
@@ -293,9 +296,12 @@ async fn merge_row<C: SeriesCandle>(
         let mut products = stored.cloned().unwrap_or_default();
         for (id, candle) in &candles {
             let stored = products.get(id.as_ref()).and_then(|stored| C::of_value(slot, &stored.into()));
-            if stored.is_none_or(|stored| stored.samples() <= candle.samples()) {
-                products.insert(id.as_ref().to_owned(), candle.attribute(slot));
-            }
+            let candle = (*candle).clone();
+            let merged = match stored {
+                Some(stored) => candle.merged_over(stored),
+                None => candle,
+            };
+            products.insert(id.as_ref().to_owned(), merged.attribute(slot));
         }
         if stored == Some(&products) {
             return Ok(None);

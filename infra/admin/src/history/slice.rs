@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use common::excerpt::Excerpt;
 use common::json::Members;
+use common::request::auction_item_id::AuctionItemId;
 use common::request::parameters::InvalidValue;
 use common::time::UnixSeconds;
 use futures_util::{StreamExt as _, stream};
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
-use tables::auctions::HourSold;
+use tables::auctions::{HourSales, StoredSales};
 use tables::series::{self, Candles, Interval, Recorded, SeriesCandle, Slot};
 use tables::{Session, Table};
 
@@ -61,15 +62,27 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     /// Returns the candle in the format of a line.
     fn written(&self, slot: Slot) -> Value;
 
-    /// Returns the sales of a slot for its line, if the lines of its interval have sales.
-    async fn read_sales(_: Session<'_>, _: Slot) -> Result<Option<HourSold>, tables::Error> {
-        Ok(None)
+    /// Returns the sales of a slot for its line. There are none if the lines of its interval have no sales.
+    async fn read_sales(_: Session<'_>, _: Slot) -> Result<StoredSales, tables::Error> {
+        Ok(StoredSales::default())
     }
 
-    /// Returns the flaw in the sales of a slot's line, if there is one.
-    fn flaw_of_sales(_: Slot, _: &HourSold) -> Option<String> {
-        Some("only lines of hours of auctions have sales".to_owned())
+    /// Parses the sales in the line of a slot with these candles. The error is the reason for operators.
+    fn parse_sales(_: Slot, _: SalesLine, _: &Candles<Self>) -> Result<HourSales, String> {
+        Err("only lines of hours of auctions have sales".to_owned())
     }
+
+    /// Stores the sales of a slot unless the table has sales of more time. Returns the number of changed rows, and the stored sales.
+    async fn store_sales(
+        _: Session<'_>,
+        _: Slot,
+        _: &HourSales,
+    ) -> Result<(usize, HourSales), tables::Error> {
+        Ok(Default::default())
+    }
+
+    /// Makes the candles of a slot agree with its stored sales.
+    fn follow_sales(_: &mut Candles<Self>, _: &HourSales) {}
 
     /// Records the minute, if this series has minutes. Returns whether the minute is new.
     async fn record_minute(_: Session<'_>, _: Slot, _: &Candles<Self>) -> Result<bool, Error> {
@@ -85,14 +98,24 @@ struct Line<T> {
     opened_at: UnixSeconds,
     #[serde(alias = "items")]
     products: Option<Members<String, T>>,
-    sales: Option<HourSold>,
+    sales: Option<SalesLine>,
 }
 
-/// The candles of a slot, and its sales. Candles of a minute have one sample.
+/// The sales in a line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SalesLine {
+    /// The number of minutes of the slot whose sales are known.
+    pub(super) minutes: u64,
+    /// The text of each item's sales.
+    pub(super) items: BTreeMap<AuctionItemId, String>,
+}
+
+/// The candles of a slot, and its sales, which are empty in most intervals. Candles of a minute have one sample.
 pub(super) struct Slice<C: SeriesCandle> {
     slot: Slot,
     candles: Candles<C>,
-    sales: Option<HourSold>,
+    sales: HourSales,
 }
 
 impl<C: LineCandle> Slice<C> {
@@ -122,9 +145,8 @@ impl<C: LineCandle> Slice<C> {
         if candles.is_empty() {
             return Err(BadLine::new(format!("{}: at least one must have a price", C::FIELD)));
         }
-        if let Some(flaw) = sales.as_ref().and_then(|sales| C::flaw_of_sales(slot, sales)) {
-            return Err(BadLine::new(format!("sales: {flaw}")));
-        }
+        let sales = sales.map(|sales| C::parse_sales(slot, sales, &candles)).transpose();
+        let sales = sales.map_err(|flaw| BadLine::new(format!("sales: {flaw}")))?.unwrap_or_default();
         Ok(Self { slot, candles, sales })
     }
 }
@@ -163,8 +185,9 @@ impl<C: LineCandle> Serialize for Slice<C> {
         line.serialize_field("interval", slot.interval.name)?;
         line.serialize_field("opened_at", &slot.start)?;
         line.serialize_field(C::FIELD, &texts.collect::<BTreeMap<_, _>>())?;
-        if let Some(sales) = sales {
-            line.serialize_field("sales", sales)?;
+        if !sales.items.is_empty() {
+            let minutes = sales.known.as_secs() / 60;
+            line.serialize_field("sales", &SalesLine { minutes, items: sales.texts(slot.start) })?;
         }
         line.end()
     }
@@ -207,15 +230,18 @@ impl<C: LineCandle> Slices<C> {
     async fn store_candles(
         &mut self,
         slot: Slot,
-        candles: &Candles<C>,
-        sales: Option<&HourSold>,
+        mut candles: Candles<C>,
+        sales: &HourSales,
         lines: u64,
     ) -> Result<(), Error> {
         let mut changed = 0;
-        if let Some(sales) = sales {
-            changed += patiently(async || sales.import(self.session(), slot.start).await).await?;
+        if !sales.items.is_empty() {
+            let store = async || C::store_sales(self.session(), slot, sales).await;
+            let (rows, stored) = patiently(store).await?;
+            C::follow_sales(&mut candles, &stored);
+            changed += rows;
         }
-        changed += patiently(async || series::store(self.session(), slot, candles).await).await?;
+        changed += patiently(async || series::store(self.session(), slot, &candles).await).await?;
         // Also if nothing changed: an earlier import may have been killed before this step.
         patiently(async || series::build_again(self.session(), C::SERIES, slot.start).await).await?;
         self.tally.count(lines, changed > 0);
@@ -261,7 +287,7 @@ impl<C: LineCandle> Kind for Slices<C> {
     async fn store(&mut self, Slice { slot, candles, sales }: Slice<C>) -> Result<Option<String>, Error> {
         match (slot.interval.keeps(slot.start, now()), is_minute(slot)) {
             (is_kept, true) => self.store_minute(slot, candles, is_kept).await?,
-            (true, false) => self.store_candles(slot, &candles, sales.as_ref(), 1).await?,
+            (true, false) => self.store_candles(slot, candles, &sales, 1).await?,
             (false, false) => self.tally.left_out += 1,
         }
         Ok(None)
@@ -281,7 +307,7 @@ impl<C: LineCandle> Kind for Slices<C> {
         if slot.end() > now() || joined.is_empty() {
             return Ok(());
         }
-        self.store_candles(slot, &joined, None, waiting).await
+        self.store_candles(slot, joined, &HourSales::default(), waiting).await
     }
 
     fn summary(&self) -> String {
@@ -305,7 +331,8 @@ impl<C: LineCandle> Kind for Slices<C> {
             };
             writer.skip(corrupt as u64);
             if !candles.is_empty() {
-                let sales = C::read_sales(self.session(), slot).await?;
+                let StoredSales { sales, corrupt } = C::read_sales(self.session(), slot).await?;
+                writer.skip(corrupt as u64);
                 writer.write(Some(Slice { slot, candles, sales })).await?;
             }
         }

@@ -115,6 +115,9 @@ fn invalid_prices_of_auctions() {
         "5,1,60,60,5,9,4",
         ";2,100,2,60,50,70",
         ";2,1,2,60,51,70",
+        ";1,0",
+        ";1,1000000000001",
+        "100000000000001,1,60",
     ];
     let mut lines = bad_candles
         .map(|candle| (auctions("1h", candle), "items: LOG-2: a candle must be the close"))
@@ -136,8 +139,40 @@ fn invalid_prices_of_auctions() {
         (sales(r#"{"minutes":60,"items":{"A":"3600000,5,1"}}"#), "sales: items: A: it must be sales,"),
         (sales(r#"{"minutes":60,"items":{"A":"1,5,4"}}"#), "sales: items: A: it must be sales,"),
         (sales(r#"{"minutes":60,"items":{"A":"1,5,1,0"}}"#), "sales: items: A: it must be sales,"),
+        (sales(r#"{"minutes":60,"items":{"A":"1,5,1,1,201"}}"#), "sales: items: A: it must be sales,"),
+        (sales(r#"{"minutes":60,"items":{"A":"1,0,1"}}"#), "sales: items: A: it must be sales,"),
+        (
+            sales(r#"{"minutes":60,"items":{"A":"1,1000000000000000000,1"}}"#),
+            "sales: items: A: it must be sales,",
+        ),
         (sales(r#"{"minutes":60,"items":{"A":""}}"#), "sales: items: A: it must be sales,"),
+        (sales(r#"{"minutes":60,"items":{"A":"1,5,1"}}"#), "sales: items: A: its candle has no sales"),
+        (
+            sales(r#"{"minutes":60,"items":{"LOG-2":"1,5,1"}}"#),
+            "sales: items: LOG-2: its candle has no sales",
+        ),
     ]);
+    let candle = ";3,60,2,2500,1000,4000";
+    for (text, reason) in [
+        ("1,60,1,3", "the number of sales is 1, but 2 in its candle"),
+        ("1,10,1;2,50,1", "the number of items is 2, but 3 in its candle"),
+        ("1,10,1;2,60,1,2", "the sum of prices is 70, but 60 in its candle"),
+        ("1,20,1;2,40,1,2", "the lowest price is 2000, but 1000 in its candle"),
+        ("1,10,1;2,50,1,2", "the highest price is 2500, but 4000 in its candle"),
+    ] {
+        let line = auctions("1h", candle);
+        let sales = format!(r#"}},"sales":{{"minutes":60,"items":{{"LOG-2":"{text}"}}}}}}"#);
+        lines.push((line.replace("}}\n", &format!("{sales}\n")), reason));
+    }
+    // Sales that are too large for a row.
+    let number = 70_000;
+    let many = vec!["1,1,1"; number].join(";");
+    let line = auctions("1h", &format!(";{number},{number},{number},100,100,100"));
+    let sales = format!(r#"}},"sales":{{"minutes":60,"items":{{"LOG-2":"{many}"}}}}}}"#);
+    lines.push((
+        line.replace("}}\n", &format!("{sales}\n")),
+        "sales: items: there are too many sales for a row",
+    ));
     assert_reasons("auctions", &lines);
 }
 

@@ -66,8 +66,8 @@ fn candles_of_auctions_come_back_as_they_were() {
     let line = |interval: &str, minutes_ago: i64, length: i64, items: &str| {
         line(interval, start(morning - minutes(minutes_ago), length), items).replace("products", "items")
     };
-    let items = r#""GOLDEN_DRAGON;4":"200,3,60,9000,100,300,50;7,9,2,100,50,300","LOG-2":";1,3015293760""#;
-    let sales = r#"},"sales":{"minutes":58,"items":{"GOLDEN_DRAGON;4":"0,100,3;3599999,700,0,6","LOG-2":"5,3015293760,1"}}}"#;
+    let items = r#""GOLDEN_DRAGON;4":"200,3,60,9000,100,300,50;7,9,2,117,100,133","LOG-2":";1,3015293760""#;
+    let sales = r#"},"sales":{"minutes":58,"items":{"GOLDEN_DRAGON;4":"0,1,3,1,200;3599999,8,0,6","LOG-2":"5,3015293760,1"}}}"#;
     let lines = [
         line("1d", 3 * 1_440, 1_440, items),
         line("1d", 2 * 1_440, 1_440, r#""SHEEP;4+100":"5,1,1440""#),
@@ -77,10 +77,19 @@ fn candles_of_auctions_come_back_as_they_were() {
     assert!(lines[2].contains("sales"), "{}", lines[2]);
     round_trip(&dynamodb, "auctions", &lines);
     // Sales from fewer minutes change nothing.
-    let fewer = lines[2].replace(":58", ":57").replace("700", "800");
+    let other =
+        lines[2].replace("7,9,2,117,100,133", "7,10,2,125,100,150").replace("3599999,8,", "3599999,9,");
+    let fewer = other.replace(":58", ":57");
     assert_imported(&dynamodb, "auctions", &fewer, [0, 1, 0]);
     assert_imported(&dynamodb, "auctions", &fewer.replace(":57", ":59"), [1, 0, 0]);
-    assert!(dynamodb.export("auctions", "History").0.contains("3599999,800,0,6"));
+    assert!(dynamodb.export("auctions", "History").0.contains("3599999,9,0,6"));
+    let exported = dynamodb.export("auctions", "History").0;
+    assert!(exported.contains("7,10,2,125,100,150"), "{exported}");
+    // Without a list of sales, the candle with more sales stays, whatever the number of its minutes.
+    let more = line("1h", 120, 60, r#""LOG-2":"5,1,60;2,60,2,3000,2000,4000""#);
+    assert_imported(&dynamodb, "auctions", &more, [1, 0, 0]);
+    assert_imported(&dynamodb, "auctions", &line("1h", 120, 60, r#""LOG-2":"5,1,60;1,50""#), [0, 1, 0]);
+    assert!(dynamodb.export("auctions", "History").0.contains(&more));
     assert_imported(&dynamodb, "auctions", &line("1h", 91 * 1_440, 60, items), [0, 0, 1]);
 }
 
@@ -198,6 +207,15 @@ fn what_is_corrupt_or_missing_is_counted_and_the_rest_is_exported() {
             "auctions",
             line("1h", this_morning(), r#""A":"5,1,60","B":";1,5""#).replace("products", "items"),
             "auctions#1h#",
+            "/products/M/A",
+        ),
+        (
+            "auctions",
+            line("1h", this_morning(), r#""A":";1,7","B":";1,5""#).replace("products", "items").replace(
+                "}}\n",
+                "},\"sales\":{\"minutes\":60,\"items\":{\"A\":\"0,7,1\",\"B\":\"0,5,1\"}}}\n",
+            ),
+            "auctions#sold#",
             "/products/M/A",
         ),
     ] {

@@ -1,4 +1,4 @@
-//! The past of auctions: candles, and the texts of each hour (`tables`: `HourTexts`), from which averages are built. The past has the items
+//! The past of auctions: candles, and the sales and texts of each hour, from which averages are built. The past has the items
 //! that are on sale now. Their prices follow trends that end at the current prices, and past sales are drawn from the current auctions.
 
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use common::request::auction_item_id::AuctionItemId;
 use common::time::{UnixMilliseconds, UnixSeconds};
-use common::upstream::auctions::AuctionId;
+use common::upstream::auctions::{AuctionId, STACK_PRICES};
 use record_auctions::item::{Buffers, Item, read};
 use simulator::auctions::{Offer, Trend, offers, sold};
 use tables::Error;
 use tables::auctions::{
-    Candle, Candles, Coins, HourTexts, HourTime, Listed, SERIES, Sale, Sold, build_averages,
+    Candle, Candles, Coins, HourSales, Listed, SERIES, Sale, Sold, SoldAuction, build_averages, write_texts,
 };
 use tables::series::{Interval, Slot, rows};
 
@@ -34,8 +34,8 @@ pub(super) struct Auctions {
 /// The auctions that are on sale now.
 struct Market {
     items: BTreeMap<AuctionItemId, Offered>,
-    /// The auctions as sales at their current prices.
-    sales: Vec<Sale>,
+    /// The auctions, as if they were sold at their current prices.
+    auctions: Vec<SoldAuction>,
 }
 
 /// An item that is on sale now.
@@ -69,23 +69,15 @@ impl Auctions {
         self.market.get_or_init(|| {
             let mut buffers = Buffers::default();
             let mut items = BTreeMap::new();
-            let mut sales = Vec::new();
+            let mut auctions = Vec::new();
             for Offer { item_bytes, price } in offers(self.seed, self.now.get() * 1_000) {
-                let Ok(Item { id, also, count, clean, .. }) = read(&item_bytes, &mut buffers) else {
+                let Ok(Item { id, also, count, clean, level }) = read(&item_bytes, &mut buffers) else {
                     continue;
                 };
-                let ids = [id].into_iter().chain(also).collect();
-                let auction = AuctionId::of_bytes([0; 16]);
-                let sale = Sale {
-                    auction,
-                    items: ids,
-                    count,
-                    price,
-                    time: UnixMilliseconds::new(0),
-                    bin: true,
-                    clean,
-                };
-                for id in &sale.items {
+                let sold_at = UnixMilliseconds::new(0);
+                let sale = Sale { sold_at, price, amount: count, bin: true, clean, level };
+                let ids: Vec<_> = [id].into_iter().chain(also).collect();
+                for id in &ids {
                     // The price of a variant follows the trend of its item.
                     let trend = || Trend::new(self.seed, id.as_str().split('+').next().unwrap_or_default());
                     let lowest = sale.price_of_one();
@@ -93,21 +85,31 @@ impl Auctions {
                     let listed = items.entry(id.clone()).or_insert_with(new);
                     (listed.lowest, listed.listings) = (lowest.min(listed.lowest), listed.listings + 1);
                 }
-                sales.push(sale);
+                auctions.push(SoldAuction { auction: AuctionId::of_bytes([0; 16]), items: ids, sale });
             }
-            Market { items, sales }
+            Market { items, auctions }
         })
     }
 
-    /// The sales of an hour.
-    fn sales(&self, hour: i64) -> impl Iterator<Item = Sale> {
-        let Market { items, sales } = self.market();
-        sold(self.seed, hour, sales.len()).into_iter().filter_map(move |(number, sold_ms)| {
-            let sale = sales.get(number)?;
-            let trend = &items.get(sale.items.first()?)?.trend;
-            let price = trend.price(sale.price, hour_of(self.now), hour);
-            Some(Sale { price, time: UnixMilliseconds::new(sold_ms), ..sale.clone() })
-        })
+    /// The auctions that were sold in the hours from `first` to before `end`.
+    fn sold(&self, first: i64, end: i64) -> Vec<SoldAuction> {
+        let Market { items, auctions } = self.market();
+        let now = hour_of(self.now);
+        let sold_in = |hour| {
+            sold(self.seed, hour, auctions.len()).into_iter().filter_map(move |(number, sold_ms)| {
+                let auction = auctions.get(number)?;
+                let trend = &items.get(auction.items.first()?)?.trend;
+                let price = trend.price(auction.sale.price, now, hour).max(*STACK_PRICES.start());
+                let sale = Sale { price, sold_at: UnixMilliseconds::new(sold_ms), ..auction.sale };
+                Some(SoldAuction { sale, ..auction.clone() })
+            })
+        };
+        (first..end).flat_map(sold_in).collect()
+    }
+
+    /// The sales of the hours from `first` to before `end`.
+    fn sales(&self, first: i64, end: i64) -> HourSales {
+        HourSales::of(self.sold(first, end).iter(), HOUR)
     }
 }
 
@@ -124,13 +126,7 @@ impl Game for Auctions {
 
     fn part(&self, start: UnixSeconds, length: Duration) -> Candles {
         let [first, end, now] = [start, start.plus(length), self.now].map(hour_of);
-        let sales: Vec<_> = (first..end).flat_map(|hour| self.sales(hour)).collect();
-        let mut sold = BTreeMap::<_, Vec<_>>::new();
-        for sale in &sales {
-            for id in &sale.items {
-                sold.entry(id).or_default().push(sale);
-            }
-        }
+        let sales = self.sales(first, end).items;
         let candle = |(id, offered): (&AuctionItemId, &Offered)| {
             let Offered { trend, lowest, listings } = offered;
             let [open, close] = [first, end].map(|hour| trend.price(lowest.hundredths(), now, hour));
@@ -141,7 +137,7 @@ impl Game for Auctions {
             let listed = Listed { open, high, low, close, sum, listings: *listings, samples };
             let candle = Candle {
                 listed: trend.is_listed(first, *listings).then_some(listed),
-                sold: sold.get(id).and_then(|sales| Sold::of(sales)),
+                sold: sales.get(id).and_then(Sold::of).map(Sold::condensed),
             };
             (candle.listed.is_some() || candle.sold.is_some()).then(|| (id.clone(), candle))
         };
@@ -151,11 +147,10 @@ impl Game for Auctions {
     /// Stores the candles of a slot. If the slot is an hour in the longest window of averages, stores the texts of the hour first.
     async fn store(past: &Past<Self>, slot: Slot, candles: &Candles) -> Result<(), Unstored> {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
-            let sales: Vec<_> = past.game.sales(hour_of(slot.start)).collect();
-            let time = HourTime { recorded: 60, covered: HOUR };
-            let mut texts = HourTexts::of(candles, &sales.iter().collect::<Vec<_>>(), time);
-            past.import(texts.take_sold_rows(slot)).await?;
-            texts.write_totals(past.session(), slot).await?;
+            let hour = hour_of(slot.start);
+            let sales = past.game.sales(hour, hour + 1);
+            past.import(sales.rows(slot.start)).await?;
+            write_texts(past.session(), slot, &sales, candles, 60).await?;
         }
         Ok(past.import(rows(slot, candles)).await?)
     }

@@ -157,7 +157,7 @@ pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<(usize, i64)> {
     let rng = &mut generator(seed, "past sales", hour.cast_unsigned());
     let activity = 1.0 + 0.3 * wave(hour * HOUR_MS, 24 * HOUR_MS, 0.0) + 0.2 * (rng.f64() - 0.5);
     let number = (total as f64 * activity / 30.0) as usize;
-    (0..number).map(|_| (rng.usize(..total), hour * HOUR_MS + rng.i64(..HOUR_MS))).collect()
+    (0..number).map(|_| (rng.usize(..total), hour * HOUR_MS + rng.i64(0..HOUR_MS))).collect()
 }
 
 #[cfg(test)]

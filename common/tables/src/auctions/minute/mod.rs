@@ -1,13 +1,9 @@
-//! A minute: the result of one run of the recorder.
+//! A minute: the prices that one run of the recorder has found.
 
 pub(super) mod read;
 pub(super) mod stored;
 #[cfg(test)]
 mod tests;
-
-use std::collections::HashSet;
-use std::num::NonZeroU32;
-use std::time::Duration;
 
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixMilliseconds;
@@ -29,61 +25,7 @@ pub struct Price {
 /// The prices of all items that are listed, sorted by id.
 pub type Prices = Vec<(AuctionItemId, Price)>;
 
-/// An auction that a player won.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sale {
-    pub auction: AuctionId,
-    /// The ids that the item counts under.
-    pub items: Vec<AuctionItemId>,
-    /// The number of items in the stack.
-    pub count: NonZeroU32,
-    /// The price of the whole stack, in coins.
-    pub price: u64,
-    /// When the auction was won.
-    pub time: UnixMilliseconds,
-    /// Whether it was a buy-it-now auction.
-    pub bin: bool,
-    /// Whether the item is clean: nothing has been added to it.
-    pub clean: bool,
-}
-
-impl Sale {
-    /// Returns the price of one item.
-    #[must_use]
-    pub const fn price_of_one(&self) -> Coins {
-        Coins::of_one(self.price, self.count)
-    }
-}
-
-/// The sales of successive lists of ended auctions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sales {
-    /// The time from which the lists have every sale, up to `until`.
-    pub since: UnixMilliseconds,
-    /// When the provider refreshed the last list.
-    pub until: UnixMilliseconds,
-    /// The sales, each once.
-    pub list: Vec<Sale>,
-}
-
-impl Sales {
-    /// Returns these sales joined with `later`. Drops sales of `self` that are older than `kept` at the end of `later`. If there is a gap
-    /// between the two lists, `since` is the end of the gap.
-    #[must_use]
-    pub fn followed_by(self, later: Self, kept: Duration) -> Self {
-        let Self { since, until, mut list } = later;
-        let known: HashSet<_> = list.iter().map(|sale| sale.auction).collect();
-        let oldest = until.minus(kept);
-        list.extend(
-            self.list.into_iter().filter(|sale| sale.time >= oldest && !known.contains(&sale.auction)),
-        );
-        let are_joined = since <= self.until && self.since <= until;
-        let since = if are_joined { since.min(self.since.max(oldest)) } else { since };
-        Self { since, until: if are_joined { until.max(self.until) } else { until }, list }
-    }
-}
-
-/// The result of one run of the recorder.
+/// The prices that one run of the recorder has found.
 #[derive(Debug, Clone)]
 pub struct Minute {
     /// When the provider refreshed the auctions with these prices.
@@ -93,7 +35,4 @@ pub struct Minute {
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.
     pub lowest_auctions: Vec<AuctionId>,
-    /// The sales of the lists of ended auctions that no run has recorded yet; `None` if there is no such list. Sales of a recorded list may
-    /// be among them, because lists overlap.
-    pub sales: Option<Sales>,
 }

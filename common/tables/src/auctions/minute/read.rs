@@ -1,20 +1,16 @@
-//! Reads recorded minutes: the newest one, or all minutes and sales of a period.
-//!
-//! Lists of ended auctions overlap, and two minutes can have the same list. A sale therefore counts once, at the time when the auction was
-//! won.
+//! Reads recorded minutes: the newest one, or all minutes of a period.
 
-use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::stored::{AUCTIONS, HASH, LOWEST, Marker, ONE_MINUTE, SLOT, parity};
-use super::{Prices, Sale, Sales};
+use super::Prices;
+use super::stored::{AUCTIONS, LOWEST, Marker, ONE_MINUTE, Rank, SLOT, parity, prices_in};
 use crate::auctions::packed::CONTENT;
 use crate::error::Error;
-use crate::item::{self, Corrupt, bytes, integer, readable, text};
+use crate::item::{self, Corrupt, bytes, integer, readable};
 use crate::series::marker::markers;
 use crate::session::Session;
 
@@ -24,22 +20,15 @@ const CONCURRENT_READS: usize = 8;
 /// The maximum age of a minute that [`newest`] returns.
 pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 
-/// How long the recorder keeps sales that it could not record, to record them with a later minute. The sales of an hour can therefore be in
-/// minutes up to this long after the hour.
-pub const SALES_KEPT: Duration = Duration::from_mins(15);
-
 /// A minute as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedMinute {
     /// The minute.
     pub slot: UnixSeconds,
-    /// The rank of the minute's result, which ends with a hash of the content.
-    pub hash: String,
+    pub(super) rank: Rank,
     /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
     pub prices: Prices,
-    /// The sales; `None` if the minute was recorded without a list of ended auctions.
-    pub sales: Option<Sales>,
 }
 
 /// Reads the minute of a marker. If the content is missing or corrupt, logs this and returns `None`. If the minute `is_settled`, an
@@ -58,14 +47,13 @@ async fn minute_of(
         rows = table.rows(query.consistent_read(true), most).await?;
     }
     let parts: Vec<_> = readable(&rows, &partition, |row| bytes(row, CONTENT).map(Some));
-    let content = if parts.len() == marker.rows { marker.read(&parts.concat()) } else { None };
+    let content = if parts.len() == marker.rows { prices_in(&parts.concat()) } else { None };
     let read = content.map(Some).ok_or(Corrupt::new(CONTENT, "the content of its minute"));
-    Ok(item::unless_corrupt(read, &partition, || first).map(|(prices, sales)| RecordedMinute {
+    Ok(item::unless_corrupt(read, &partition, || first).map(|prices| RecordedMinute {
         slot: marker.slot.start,
-        hash: marker.hash,
+        rank: marker.rank,
         last_updated: marker.last_updated,
         prices,
-        sales,
     }))
 }
 
@@ -98,7 +86,7 @@ pub async fn lowest_auctions(
     let query = table.query_between(LOWEST, parity.as_str(), parity.as_str()).consistent_read(true);
     let rows = table.rows(query, 1).await?;
     let auctions = readable(&rows, LOWEST, |row| {
-        let fits = integer(row, SLOT)? == minute.slot.get() && text(row, HASH)? == minute.hash;
+        let fits = integer(row, SLOT)? == minute.slot.get() && Rank::of_row(row)? == minute.rank;
         let bytes = bytes(row, AUCTIONS)?;
         let (ids, rest) = bytes.as_chunks();
         if !rest.is_empty() {
@@ -124,37 +112,4 @@ pub async fn recorded_minutes(
     let reads = markers.filter(|marker| marker.slot.start < end).map(|marker| minute_of(table, marker, true));
     let minutes = stream::iter(reads).buffered(CONCURRENT_READS);
     minutes.try_filter_map(async |minute| Ok(minute)).try_collect().await
-}
-
-/// Returns the sales from `from` to before `end`, each once.
-#[must_use]
-pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Vec<&Sale> {
-    let mut seen = HashSet::new();
-    let is_inside = |sale: &&Sale| {
-        let time = UnixSeconds::from(sale.time);
-        from <= time && time < end
-    };
-    lists(minutes)
-        .flat_map(|sales| &sales.list)
-        .filter(is_inside)
-        .filter(|sale| seen.insert(sale.auction))
-        .collect()
-}
-
-/// Returns how much of the time from `from` to `end` the lists of sales cover. Overlaps count once.
-#[must_use]
-pub fn covered(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Duration {
-    let periods: BTreeSet<_> = lists(minutes).map(|sales| (sales.since.get(), sales.until.get())).collect();
-    let [mut covered_until, end] = [from, end].map(|time| time.get().saturating_mul(1_000));
-    let mut covered = 0;
-    for (since, until) in periods {
-        let begin = since.max(covered_until);
-        covered_until = until.clamp(covered_until, end.max(covered_until));
-        covered += covered_until.saturating_sub(begin).max(0).unsigned_abs();
-    }
-    Duration::from_millis(covered)
-}
-
-fn lists(minutes: &[RecordedMinute]) -> impl Iterator<Item = &Sales> {
-    minutes.iter().filter_map(|minute| minute.sales.as_ref())
 }

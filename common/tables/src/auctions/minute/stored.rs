@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, ReturnValue};
 use common::time::{UnixMilliseconds, UnixSeconds};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Minute, Price, Prices, Sale, Sales};
+use super::{Minute, Price, Prices};
 use crate::auctions::coins::Coins;
-use crate::auctions::packed::{CONTENT, Ids, pack, unpack};
+use crate::auctions::packed::{CONTENT, Ids, LARGEST_PART, pack, unpack};
 use crate::error::Error;
 use crate::filing::Filing;
 use crate::item::{self, Attributes, Corrupt, SORT_KEY, binary, integer, number, string, text};
@@ -32,14 +32,10 @@ pub const ONE_MINUTE: Interval = Interval {
 pub(super) const LOWEST: &str = "auctions#lowest";
 
 pub(super) const SLOT: &str = "slot";
-pub(super) const HASH: &str = "hash";
+const RANK: &str = "rank";
 pub(super) const AUCTIONS: &str = "auctions";
 const LAST_UPDATED: &str = "last_updated";
-const SALES_SINCE: &str = "sales_since";
-const SALES_UNTIL: &str = "sales_until";
 
-/// The maximum number of bytes of content in a row. DynamoDB limits a row to 400 KiB.
-const LARGEST_PART: usize = 300_000;
 /// The maximum number of auctions in a row of the table. Each auction takes 16 bytes.
 pub(super) const MOST_AUCTIONS: usize = 25_000;
 
@@ -52,7 +48,6 @@ struct Content {
     /// The second lowest price of each id minus the lowest, in hundredths of a coin.
     second: Vec<Option<u64>>,
     listings: Vec<u32>,
-    sales: Vec<Sale>,
 }
 
 impl Content {
@@ -66,7 +61,6 @@ impl Content {
             lowest: prices().map(|price| price.lowest.hundredths()).collect(),
             second: prices().map(above).collect(),
             listings: prices().map(|price| price.listings).collect(),
-            sales: minute.sales.iter().flat_map(|sales| sales.list.clone()).collect(),
         }
     }
 
@@ -84,26 +78,35 @@ impl Content {
     }
 }
 
-/// A sale is stored as a list of values without field names. Its time is in Unix milliseconds.
-impl Serialize for Sale {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { auction, items, count, price, time, bin, clean } = self;
-        (auction, items, count, price, time.get(), bin, clean).serialize(serializer)
-    }
-}
+/// The rank of a result for a minute. The greatest rank wins, whatever the order in which results arrive. A rank is stored as text and
+/// ordered as text, so that DynamoDB can compare it. It compares, in this order: whether the result is for the minute's own event, the time
+/// of the refresh, the time of the last complete read, and a hash of the result, so that only equal results have the same rank.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank(String);
 
-impl<'de> Deserialize<'de> for Sale {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (auction, items, count, price, milliseconds, bin, clean) =
-            Deserialize::deserialize(deserializer)?;
-        Ok(Self { auction, items, count, price, time: UnixMilliseconds::new(milliseconds), bin, clean })
+impl Rank {
+    fn of(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> Self {
+        // "own" sorts after "-".
+        let event = if filing.is_own() { "own" } else { "-" };
+        let refreshed = minute.last_updated.get().max(0);
+        let completed = minute.completed_at.map_or(0, UnixMilliseconds::get).max(0);
+        let digest = Sha256::new().chain_update(content).chain_update(auctions).finalize();
+        let hash = digest.iter().fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"));
+        // An `i64` has at most 19 digits.
+        Self(format!("{event}{refreshed:019}{completed:019}{hash}"))
+    }
+
+    pub(super) fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
+        text(row, RANK).map(Self)
+    }
+
+    fn value(&self) -> AttributeValue {
+        string(&self.0)
     }
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the call after a failure completes
-/// it. If several runs record the same minute, the result with the highest rank wins, whatever their order. A rank compares, in this order:
-/// whether the result is for the minute's own event, whether it has a list of sales, the time of the refresh, the time of the last
-/// complete read, and a hash of the result. Returns `None` if another result wins.
+/// it. If several runs record the same minute, the result with the highest [`Rank`] wins. Returns `None` if another result wins.
 ///
 /// # Errors
 /// If a row was not written before the deadline.
@@ -116,19 +119,19 @@ pub async fn record(
     let content = pack(&Content::of(minute)).map_err(Error::unwritable)?;
     let auctions: Vec<_> =
         minute.lowest_auctions.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
-    let hash = rank(filing, minute, &content, &auctions);
+    let rank = Rank::of(filing, minute, &content, &auctions);
     let slot = ONE_MINUTE.at(filing.tick.time());
     let mut parts = Vec::new();
     for (part, bytes) in content.chunks(LARGEST_PART).enumerate() {
         let mut row = slot.row(0);
-        row.insert(SORT_KEY.to_owned(), string(part_key(slot, &hash, part)));
+        row.insert(SORT_KEY.to_owned(), string(part_key(slot, &rank, part)));
         row.insert(CONTENT.to_owned(), binary(bytes));
         parts.push(table.put_request(row)?);
     }
     let rows = parts.len();
     let mut write_units = table.write_all(parts).await?;
-    let put = |row, condition| put_if(table, row, condition, &hash);
-    let lowest = put(lowest_key(slot), "NOT (#slot > :slot OR (#slot = :slot AND #hash > :hash))")
+    let put = |row, condition| put_if(table, row, condition, &rank);
+    let lowest = put(lowest_key(slot), "NOT (#slot > :slot OR (#slot = :slot AND #rank > :rank))")
         .expression_attribute_names("#slot", SLOT)
         .expression_attribute_values(":slot", number(slot.start.get()))
         .item(SLOT, number(slot.start.get()))
@@ -136,51 +139,28 @@ pub async fn record(
         .return_consumed_capacity(ReturnConsumedCapacity::Total);
     let written = table.write("PutItem", lowest.send()).await?;
     write_units += written.map_or(0.0, |written| units(&written));
-    let mut marker = put(of_minute(&ONE_MINUTE, filing), "NOT (#hash > :hash)")
+    let marker = put(of_minute(&ONE_MINUTE, filing), "NOT (#rank > :rank)")
         .item(ROWS, number(rows))
-        .item(LAST_UPDATED, number(minute.last_updated.get()));
-    if let Some(sales) = &minute.sales {
-        marker = marker.item(SALES_SINCE, number(sales.since.get()));
-        marker = marker.item(SALES_UNTIL, number(sales.until.get()));
-    }
+        .item(LAST_UPDATED, number(minute.last_updated.get()))
+        .return_values(ReturnValue::AllOld);
     let written = table.write("PutItem", marker.send()).await?;
-    Ok(written.map(|_| Written { rows, write_units }))
+    Ok(written.map(|written| Written { rows, write_units, is_first: written.attributes().is_none() }))
 }
 
-/// Returns a request that puts the row with the rank `hash` if `condition` holds.
-fn put_if(table: Session<'_>, row: Attributes, condition: &str, hash: &str) -> PutItemFluentBuilder {
+/// Returns a request that puts the row with the rank if `condition` holds.
+fn put_if(table: Session<'_>, row: Attributes, condition: &str, rank: &Rank) -> PutItemFluentBuilder {
     table
         .put_item()
         .set_item(Some(row))
-        .item(HASH, string(hash))
+        .item(RANK, rank.value())
         .condition_expression(condition)
-        .expression_attribute_names("#hash", HASH)
-        .expression_attribute_values(":hash", string(hash))
-}
-
-/// Returns the rank of a result. If there are several results for a minute, the greatest rank wins. Ranks are compared as texts. Only equal
-/// results have the same rank.
-fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> String {
-    let Minute { last_updated, completed_at, sales, .. } = minute;
-    let milliseconds = |time: Option<UnixMilliseconds>| time.map_or(0, UnixMilliseconds::get).max(0);
-    // "own" sorts after "-".
-    let event = if filing.is_own() { "own" } else { "-" };
-    let has_sales = u8::from(sales.is_some());
-    let refreshed = milliseconds(Some(*last_updated));
-    let completed = milliseconds(*completed_at);
-    let sales_since = milliseconds(sales.as_ref().map(|sales| sales.since));
-    let sales_until = milliseconds(sales.as_ref().map(|sales| sales.until));
-    let hasher =
-        Sha256::new().chain_update(sales_since.to_be_bytes()).chain_update(sales_until.to_be_bytes());
-    let digest = hasher.chain_update(content).chain_update(auctions).finalize();
-    let hash = digest.iter().fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"));
-    // An `i64` has at most 19 digits.
-    format!("{event}{has_sales}{refreshed:019}{completed:019}{hash}")
+        .expression_attribute_names("#rank", RANK)
+        .expression_attribute_values(":rank", rank.value())
 }
 
 /// Returns the sort key of a part of the content.
-fn part_key(slot: Slot, hash: &str, part: usize) -> String {
-    format!("{}#{hash}#{part:02}", slot_key(slot.start))
+fn part_key(slot: Slot, Rank(rank): &Rank, part: usize) -> String {
+    format!("{}#{rank}#{part:02}", slot_key(slot.start))
 }
 
 /// Returns the key of the row with the auctions.
@@ -197,36 +177,29 @@ pub(super) fn parity(slot: UnixSeconds) -> String {
 /// The marker of a minute.
 pub(super) struct Marker {
     pub(super) slot: Slot,
-    pub(super) hash: String,
+    pub(super) rank: Rank,
     /// The number of rows with the content.
     pub(super) rows: usize,
     pub(super) last_updated: UnixMilliseconds,
-    sales_between: Option<(UnixMilliseconds, UnixMilliseconds)>,
 }
 
 impl Marker {
     pub(super) fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
-        let time = |attribute| integer(row, attribute).map(UnixMilliseconds::new);
-        let optional = |attribute| row.contains_key(attribute).then(|| time(attribute)).transpose();
         Ok(Self {
             slot: slot_of(&ONE_MINUTE, row)?,
-            hash: text(row, HASH)?,
+            rank: Rank::of_row(row)?,
             rows: usize::try_from(integer(row, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))?,
-            last_updated: time(LAST_UPDATED)?,
-            sales_between: optional(SALES_SINCE)?.zip(optional(SALES_UNTIL)?),
+            last_updated: UnixMilliseconds::new(integer(row, LAST_UPDATED)?),
         })
     }
 
     /// Returns the first and the last sort key of the rows with the content.
     pub(super) fn part_keys(&self) -> [String; 2] {
-        [0, self.rows.saturating_sub(1)].map(|part| part_key(self.slot, &self.hash, part))
+        [0, self.rows.saturating_sub(1)].map(|part| part_key(self.slot, &self.rank, part))
     }
+}
 
-    /// Parses the joined content of all rows; `None` if it is corrupt.
-    pub(super) fn read(&self, content: &[u8]) -> Option<(Prices, Option<Sales>)> {
-        let mut content: Content = unpack(content)?;
-        let list = std::mem::take(&mut content.sales);
-        let sales = self.sales_between.map(|(since, until)| Sales { since, until, list });
-        Some((content.prices()?, sales))
-    }
+/// Parses the joined content of all rows of a minute; `None` if it is corrupt.
+pub(super) fn prices_in(content: &[u8]) -> Option<Prices> {
+    unpack::<Content>(content)?.prices()
 }

@@ -1,11 +1,10 @@
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
-use common::upstream::ended_auctions::COVERED;
 use futures_util::future::join_all;
 
-use super::read::{RecordedMinute, covered, lowest_auctions, newest, sales};
+use super::read::{lowest_auctions, newest};
 use super::stored::{MOST_AUCTIONS, ONE_MINUTE, record};
-use super::{Minute, Price, Sale, Sales};
+use super::{Minute, Price};
 use crate::Table;
 use crate::auctions::Coins;
 use crate::filing::Filing;
@@ -18,21 +17,9 @@ fn time(minute: i64) -> UnixSeconds {
     UnixSeconds::new(1_777_388_400 + 60 * minute)
 }
 
-/// Returns the result of a run with this many items. Its list of ended auctions has the sales of the auctions `sold`, and was
-/// refreshed at `refreshed`, in Unix milliseconds.
-fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
-    let until = UnixMilliseconds::new(refreshed);
+/// Returns the result of a run with this many items, refreshed at `refreshed`, in Unix milliseconds.
+fn run(items: u32, refreshed: i64) -> Minute {
     let auction = |number: u8| AuctionId::of_bytes([number; 16]);
-    let sale = |number: &u8| Sale {
-        auction: auction(*number),
-        items: vec!["SHEEP;4".parse().unwrap(), "SHEEP;4+100".parse().unwrap()],
-        count: 1.try_into().unwrap(),
-        price: 3_015_293_760,
-        // A sale has the same time in every list.
-        time: UnixMilliseconds::new(i64::from(*number) * 50_000),
-        bin: true,
-        clean: true,
-    };
     // Prices that do not compress.
     let price = |number: u32| Price {
         lowest: Coins::of_hundredths(crc32fast::hash(&number.to_be_bytes()).into()),
@@ -40,11 +27,10 @@ fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
         listings: 1,
     };
     Minute {
-        last_updated: until,
+        last_updated: UnixMilliseconds::new(refreshed),
         completed_at: None,
         prices: (0..items).map(|at| (format!("ITEM_{at:07}").parse().unwrap(), price(at))).collect(),
         lowest_auctions: (0..items).map(|at| auction(at.to_be_bytes()[3])).collect(),
-        sales: Some(Sales { since: until.minus(COVERED), until, list: sold.iter().map(sale).collect() }),
     }
 }
 
@@ -55,7 +41,7 @@ async fn put(table: &Table, minute: i64, run: &Minute) -> Written {
 async fn expect_newest(table: &Table, now: i64, minute: i64, expected: &Minute) {
     let minute_read = newest(session(table), time(now)).await.unwrap().unwrap();
     assert_eq!((minute_read.slot, minute_read.last_updated), (time(minute), expected.last_updated));
-    assert!(minute_read.prices == expected.prices && minute_read.sales == expected.sales);
+    assert!(minute_read.prices == expected.prices);
     let auctions = lowest_auctions(session(table), &minute_read).await.unwrap().unwrap();
     assert!(auctions == expected.lowest_auctions[..expected.lowest_auctions.len().min(MOST_AUCTIONS)]);
 }
@@ -63,8 +49,8 @@ async fn expect_newest(table: &Table, now: i64, minute: i64, expected: &Minute) 
 #[tokio::test]
 async fn the_newest_whole_minute_is_read_with_the_auctions_that_fit_it() {
     let table = table();
-    let large = run(90_000, &[1], 1);
-    let other = run(3, &[2], 2);
+    let large = run(90_000, 1);
+    let other = run(3, 2);
     put(&table, 1, &other).await;
     assert!(put(&table, 2, &large).await.rows > 1, "the content has only one row");
     expect_newest(&table, 2, 2, &large).await;
@@ -86,16 +72,14 @@ async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
     let tick = Tick::of(time(0));
     let own = Filing::from(tick);
     let other = Filing { tick, event: Tick::of(time(-1)) };
-    let without_sales = |run| Minute { sales: None, ..run };
     let completed = |at, run| Minute { completed_at: Some(UnixMilliseconds::new(at)), ..run };
     // The results in ascending order of rank. Only the first is for another event. Each has a different number of items.
     let results = [
-        (other, completed(9, run(1, &[1], 9_000))),
-        (own, completed(9, without_sales(run(3, &[], 9_000)))),
-        (own, completed(9, run(4, &[1], 1))),
-        (own, run(5, &[1], 20)),
-        (own, completed(8, run(6, &[1], 20))),
-        (own, completed(10, run(7, &[1], 20))),
+        (other, completed(9, run(1, 9_000))),
+        (own, completed(9, run(4, 1))),
+        (own, run(5, 20)),
+        (own, completed(8, run(6, 20))),
+        (own, completed(10, run(7, 20))),
     ];
     let put_result = async |table: &Table, result: usize| {
         let (filing, minute) = &results[result];
@@ -120,34 +104,9 @@ async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
     for order in [[3, 4], [4, 3]] {
         let table = table();
         for items in order {
-            put(&table, 0, &run(items, &[1], 1)).await;
+            put(&table, 0, &run(items, 1)).await;
         }
         winners.push(newest(session(&table), time(0)).await.unwrap().unwrap());
     }
     assert_eq!(winners[0], winners[1]);
-}
-
-#[test]
-fn a_sale_counts_once_and_a_gap_is_not_covered() {
-    let minute = |(minute, sold, refreshed): (i64, &[u8], i64)| {
-        let Minute { last_updated, prices, sales, .. } = run(1, sold, refreshed);
-        RecordedMinute { slot: time(minute), hash: String::new(), last_updated, prices, sales }
-    };
-    let mut minutes = [
-        (0, &[1, 2][..], 100_000),
-        (1, &[2, 3], 158_000),
-        (2, &[2, 3], 158_000),
-        (3, &[4], 200_000),
-        (5, &[9], 400_000),
-    ]
-    .map(minute);
-    minutes[3].sales = None;
-    let [begin, middle, end] = [0, 150, 500].map(UnixSeconds::new);
-    let counted = |from, end| {
-        let counted_sales = sales(&minutes, from, end);
-        counted_sales.iter().map(|sale| sale.auction.bytes()[0]).collect::<Vec<_>>()
-    };
-    assert_eq!((counted(begin, middle), counted(middle, end)), (vec![1, 2], vec![3, 9]));
-    let seconds = |from, end| covered(&minutes, from, end).as_secs();
-    assert_eq!([seconds(begin, end), seconds(begin, middle), seconds(middle, end)], [178, 110, 68]);
 }
