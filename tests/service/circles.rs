@@ -95,8 +95,8 @@ fn circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> 
 
 #[test]
 fn no_files_of_a_crate_import_each_other() {
-    let mut crates: Vec<_> = ["common", "common/files", "common/tables"].map(str::to_owned).into();
-    for folder in ["functions", "infra"] {
+    let mut crates = vec!["common".to_owned()];
+    for folder in ["common", "functions", "infra"] {
         let entries = std::fs::read_dir(in_repository(folder)).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         crates.extend(names.map(|name| format!("{folder}/{name}")));

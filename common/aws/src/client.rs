@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use aws_config::environment::EnvironmentVariableCredentialsProvider;
-use aws_credential_types::provider::SharedCredentialsProvider;
-use common::config::Config;
 use common::error::chain;
 use common::upstream::http::{self, ClientError};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -12,6 +9,7 @@ use reqwest::{Method, Url};
 
 use crate::error::AwsError;
 use crate::response::Response;
+use crate::service::{Identity, Service};
 use crate::sign::add_signature;
 
 /// The pause before the second attempt. Each further pause is twice as long, up to `LONGEST_PAUSE`. Half of a pause is random.
@@ -20,39 +18,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 /// The media type of requests, and of most responses.
 pub const JSON: &str = "application/json";
-
-/// A service of AWS, and the limits of requests to it.
-#[derive(Debug)]
-pub struct Service {
-    /// The name in messages.
-    pub title: &'static str,
-    /// The name in addresses and signatures.
-    pub name: &'static str,
-    /// The media type of responses.
-    pub accepts: &'static str,
-    /// The time limit of one attempt.
-    pub attempt_timeout: Duration,
-    /// The maximum number of attempts, including the first.
-    pub attempts: u32,
-    /// Error codes after which a request is repeated. It is also repeated if there was no response, or if the service was throttled or failed.
-    pub temporary: &'static [&'static str],
-}
-
-/// Who sends a request, and to which region.
-#[derive(Debug, Clone)]
-pub struct Identity {
-    pub credentials: SharedCredentialsProvider,
-    pub region: String,
-}
-
-impl Identity {
-    /// The identity of the function.
-    #[must_use]
-    pub fn of_function(config: &Config) -> Self {
-        let credentials = SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new());
-        Self { credentials, region: config.aws_region.clone() }
-    }
-}
 
 /// One operation of a service.
 #[derive(Debug)]

@@ -4,10 +4,12 @@
 mod client;
 mod error;
 mod response;
+mod service;
 mod sign;
 
 pub use aws_credential_types::provider::SharedCredentialsProvider;
 
-pub use self::client::{Client, Identity, JSON, Request, Service};
+pub use self::client::{Client, JSON, Request};
 pub use self::error::AwsError;
 pub use self::response::Response;
+pub use self::service::{Identity, Service};

@@ -5,8 +5,8 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
-use crate::client::Service;
 use crate::error::AwsError;
+use crate::service::Service;
 
 /// The header with the error code. AWS may append a colon and a URL to the code.
 const ERROR_TYPE: &str = "x-amzn-errortype";

@@ -9,7 +9,7 @@ use aws_sigv4::sign::v4;
 use reqwest::Request;
 use reqwest::header::HeaderValue;
 
-use crate::client::Identity;
+use crate::service::Identity;
 
 /// Adds the signature for the service with the name `service` to the request.
 ///
