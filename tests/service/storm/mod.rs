@@ -1,5 +1,5 @@
-//! In a storm, clients request every route while the upstream, DynamoDB and the functions' hosts fail at random, and the clock jumps.
-//! Every response is right or an honest error, and in the end every recorded minute of the bazaar is served.
+//! In a storm, clients request every route while the upstream, DynamoDB and the functions' hosts fail at random, events come late or
+//! twice, and the clock jumps. Every response is right or an honest error, and in the end every recorded minute of the bazaar is served.
 //!
 //! `STORM_SECONDS` sets the length. `STORM_SEED` repeats a storm, apart from effects of concurrency. With an odd seed, the cloud has a
 //! stage cache. Each storm prints its seed and a summary.
@@ -120,6 +120,9 @@ impl Storm {
             while Instant::now() < round_end {
                 tokio::time::sleep(Duration::from_millis(rng.u64(40..400))).await;
                 self.cloud.kill_one(&mut rng).await;
+                if !is_hanging && rng.u32(..4) == 0 {
+                    clients.spawn(Arc::clone(self).send_event_again(rng.fork()));
+                }
             }
             closed = Some(self.gate.write().await);
             self.cloud.local.dynamodb().clear_faults();
@@ -131,6 +134,18 @@ impl Storm {
         while let Some(ended) = clients.join_next().await {
             ended.unwrap();
         }
+    }
+
+    /// Sends a recorder an event that its schedule also sends, twice at once. Events of auctions are up to two minutes late: the storm checks
+    /// that prices of the bazaar are of their minute.
+    async fn send_event_again(self: Arc<Self>, mut rng: Rng) {
+        let recorder = *rng.choice(&RECORDERS).unwrap();
+        let late = if recorder == "record-auctions" { rng.i64(0..=2) } else { 0 };
+        let event = event(self.clock.now_ms() / 1_000 - late * MINUTE);
+        let cloud = &self.cloud;
+        cloud.journal.count(if late > 0 { "an event comes late and twice" } else { "an event comes twice" });
+        let send = || invoke(&cloud.local, recorder, event.clone());
+        tokio::join!(send(), send());
     }
 
     async fn client(self: Arc<Self>, number: u64) {
