@@ -223,8 +223,9 @@ pub fn rows<C: SeriesCandle>(slot: Slot, candles: &Candles<C>) -> Vec<Attributes
     rows
 }
 
-/// Stores candles that another program computed, and returns the number of changed rows. Stored candles of more data are kept ([`SeriesCandle::merged_over`]). The
-/// caller must then call [`build_again`](super::build_again), so that coarser candles are rebuilt from the stored ones.
+/// Stores candles that another program computed, and returns the number of changed rows. Stored candles of more data are kept
+/// ([`SeriesCandle::merged_over`]). The caller must then call [`build_again`](super::build_again), so that coarser candles are rebuilt from
+/// the stored ones.
 ///
 /// # Errors
 /// If a row was not written before the deadline. Repeating the call completes it.
@@ -253,8 +254,9 @@ pub(super) struct Changed {
     pub(super) write_units: f64,
 }
 
-/// Writes the candles of a slot and its marker, and returns the changed rows. Stored candles of more data are kept ([`SeriesCandle::merged_over`]). `marked` is the
-/// number of rows in the slot's marker; `None` if the slot has no marker. With a marker, the existing rows are read first.
+/// Writes the candles of a slot and its marker, and returns the changed rows. Stored candles of more data are kept
+/// ([`SeriesCandle::merged_over`]). `marked` is the number of rows in the slot's marker; `None` if the slot has no marker. With a marker,
+/// the existing rows are read first.
 pub(super) async fn merge<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,

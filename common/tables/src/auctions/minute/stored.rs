@@ -106,7 +106,7 @@ impl Rank {
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the call after a failure completes
-/// it. If several runs record the same minute, the result with the highest [`Rank`] wins. Returns `None` if another result wins.
+/// it. If several runs record the same minute, the result with the highest rank wins (`Rank`). Returns `None` if another result wins.
 ///
 /// # Errors
 /// If a row was not written before the deadline.
