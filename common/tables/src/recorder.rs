@@ -132,7 +132,7 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Returns what a run that succeeded has recorded, for the log.
+    /// Returns the effect of a run that succeeded, for the log.
     fn effect(outcome: &Self::Outcome) -> Effect {
         let _ = outcome;
         Effect::Recorded
@@ -165,7 +165,7 @@ pub trait Recorder: Sized + Send + Sync + 'static {
     }
 }
 
-/// What a run that succeeded has recorded.
+/// The effect of a run that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Nothing,

@@ -144,20 +144,6 @@ pub async fn is_due(
     Ok(is_of_another_event.first().is_none_or(|is_of_another| *is_of_another && filing.is_own()))
 }
 
-/// Whether fetched data can be filed as `filing` at the time `now`. Assumes that [`is_due`] was `true` for the minute of the event when the
-/// run began.
-///
-/// # Errors
-/// If the table does not answer in time.
-pub async fn is_free(
-    table: Session<'_>,
-    interval: &'static Interval,
-    filing: Filing,
-    now: UnixSeconds,
-) -> Result<bool, Error> {
-    Ok(filing.is_own() || is_due(table, interval, filing, now).await?)
-}
-
 /// Writes the marker of the slot with this number of rows.
 pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<(), Error> {
     let marker = table.put_item().set_item(Some(of_slot(slot, rows)));

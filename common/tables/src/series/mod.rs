@@ -31,7 +31,7 @@ pub use self::build::{Built, BuiltSlot, behind, build, ends, is_empty};
 pub use self::candle::{Candles, Series, SeriesCandle};
 pub use self::csv::csv;
 pub use self::keys::{Interval, Slot};
-pub use self::marker::{Found, is_due, is_free, oldest, recorded};
+pub use self::marker::{Found, is_due, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page};
 pub use self::progress::{begin_at, build_again, note_late};
 pub use self::rows::{Recorded, SlotCandles, Written, candles, recorded_candles, rows, slot_candles, store};

@@ -120,7 +120,7 @@ struct Range {
 }
 
 impl Range {
-    /// Returns the slots from `oldest` that begin before `end`; `None` if there are none.
+    /// Returns the slots from `oldest` that begin before `end`; `None` without such a slot.
     fn new(interval: &'static Interval, oldest: UnixSeconds, end: UnixSeconds) -> Option<Self> {
         let oldest = oldest.max(FIRST_SLOT);
         let newest = interval.slot(UnixSeconds::new(end.get().saturating_sub(1))).min(LAST_SLOT);

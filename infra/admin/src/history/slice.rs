@@ -62,7 +62,7 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     /// Returns the candle in the format of a line.
     fn written(&self, slot: Slot) -> Value;
 
-    /// Returns the sales of a slot for its line. There are none if the lines of its interval have no sales.
+    /// Returns the sales of a slot for its line; empty if the lines of its interval have no sales.
     async fn read_sales(_: Session<'_>, _: Slot) -> Result<StoredSales, tables::Error> {
         Ok(StoredSales::default())
     }
