@@ -16,14 +16,14 @@ use common::upstream::Skipped;
 use common::upstream::auctions::{self, AuctionId, REFRESH};
 use common::upstream::ended_auctions::EndedAuction;
 use foldhash::fast::RandomState;
-use tables::auctions::{Coins, Sale, SoldAuction};
+use tables::auctions::{Coins, PetLevel, Sale, SoldAuction};
 
 use crate::item::{Buffers, Item, read};
 
 /// How early or late an event or a refresh can be. Limits in whole minutes are corrected by this tolerance.
 pub(crate) const JITTER: Duration = Duration::from_secs(30);
 
-/// After a longer pause, what was read before it is too old to continue from.
+/// After a longer pause, the auctions that were read before it are too old to continue from.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_mins(3).saturating_add(JITTER);
 
 /// An auction is dropped after this many successive complete readings that do not show it.
@@ -38,6 +38,14 @@ const SALES_KNOWN: Duration = Duration::from_hours(1);
 
 /// The ids under which an item counts.
 pub(crate) type Ids = [AuctionItemId];
+
+/// The items of an auction, which are a stack of one kind.
+struct Lot {
+    ids: Arc<Ids>,
+    count: NonZeroU32,
+    level: Option<PetLevel>,
+    clean: bool,
+}
 
 /// A running buy-it-now auction.
 struct Listing {
@@ -104,7 +112,9 @@ impl House {
             } else if let Some(listing) = self.listings.get_mut(&row.uuid) {
                 (listing.end, listing.reading, listing.absences) = (row.end, self.reading, 0);
             } else if !self.sold.contains_key(&row.uuid) && !self.is_over(row.end) {
-                let Some((ids, count, _)) = self.item(row.uuid, &row.item_bytes, left_out) else { continue };
+                let Some(Lot { ids, count, .. }) = self.lot(row.uuid, &row.item_bytes, left_out) else {
+                    continue;
+                };
                 let price = Coins::of_one(row.starting_bid.unsigned_abs(), count);
                 let listing = Listing { ids, price, end: row.end, reading: self.reading, absences: 0 };
                 self.listings.insert(row.uuid, listing);
@@ -119,9 +129,9 @@ impl House {
             let auction = row.auction_id;
             let sold_at = UnixMilliseconds::new(row.timestamp);
             self.remove(auction, sold_at);
-            if let Some((ids, amount, clean)) = self.item(auction, &row.item_bytes, left_out) {
+            if let Some(Lot { ids, count, level, clean }) = self.lot(auction, &row.item_bytes, left_out) {
                 let price = row.price.unsigned_abs();
-                let sale = Sale { sold_at, price, amount, bin: row.bin, clean, level: None };
+                let sale = Sale { sold_at, price, amount: count, bin: row.bin, clean, level };
                 list.push(SoldAuction { auction, items: ids.to_vec(), sale });
             }
         }
@@ -163,28 +173,19 @@ impl House {
         self.refreshed.is_some_and(|refreshed| end <= refreshed.get())
     }
 
-    /// Returns the ids of an item, its count, and whether it is clean. If the item has no id, adds the auction to `left_out` and returns
-    /// `None`.
-    fn item(
-        &mut self,
-        auction: AuctionId,
-        item_bytes: &str,
-        left_out: &mut Skipped,
-    ) -> Option<(Arc<Ids>, NonZeroU32, bool)> {
-        match read(item_bytes, &mut self.buffers) {
-            Ok(Item { id, also, count, clean, .. }) => {
-                let ids: Vec<_> = [id].into_iter().chain(also).collect();
-                if let Some(ids) = self.ids.get(&*ids) {
-                    return Some((Arc::clone(ids), count, clean));
-                }
-                let ids: Arc<Ids> = ids.into();
-                self.ids.insert(Arc::clone(&ids));
-                Some((ids, count, clean))
-            }
-            Err(reason) => {
-                left_out.add(auction.to_string(), reason);
-                None
-            }
-        }
+    /// Returns the items of an auction. If they have no id, adds the auction to `left_out` and returns `None`.
+    fn lot(&mut self, auction: AuctionId, item_bytes: &str, left_out: &mut Skipped) -> Option<Lot> {
+        let Item { id, also, count, level, clean } = read(item_bytes, &mut self.buffers)
+            .map_err(|reason| left_out.add(auction.to_string(), reason))
+            .ok()?;
+        let ids: Vec<_> = [id].into_iter().chain(also).collect();
+        let ids = if let Some(known) = self.ids.get(&*ids) {
+            Arc::clone(known)
+        } else {
+            let ids: Arc<Ids> = ids.into();
+            self.ids.insert(Arc::clone(&ids));
+            ids
+        };
+        Some(Lot { ids, count, level, clean })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use common::time::UnixSeconds;
 use serde_json::Value;
-use tables::auctions::{known, lists, sold_between};
+use tables::auctions::{SoldAuction, known, lists, sold_between};
 
 use super::house::{RECORDER, listing, serve, table};
 use crate::history::{MINUTE, START, record, start};
@@ -54,5 +54,15 @@ async fn every_sale_of_the_captured_lists_is_recorded_once() {
         .collect();
     assert_eq!((sold.len(), found), (expected.len(), expected));
     assert_eq!(known(&lists, begin, end), Duration::from_mins(names.len() as u64));
+    // A pet from level 100 on also counts under its hundreds, so the recorded level can be compared with the ids.
+    let hundreds_of = |sold: &SoldAuction| sold.sale.level.map_or(0, |level| level.get() / 100 * 100);
+    let levels = sold.iter().filter(|sold| sold.sale.level.is_some()).count();
+    assert!(levels > 100, "{levels} pets have a level");
+    for sold in sold {
+        let suffix = sold.items.get(1).and_then(|id| id.as_str().rsplit_once('+')).map(|(_, suffix)| suffix);
+        let hundreds =
+            suffix.and_then(|suffix| suffix.parse().ok()).filter(|_| sold.items[0].as_str().contains(';'));
+        assert_eq!(hundreds_of(sold), hundreds.unwrap_or(0), "{sold:?}");
+    }
     expect_clean_logs(&cloud);
 }
