@@ -53,7 +53,7 @@ type Recorded = Result<(Tick, Outcome), Box<dyn Error + Send + Sync>>;
 
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
-    /// What the run has read; nothing if the tick was already recorded.
+    /// The counts of the read rows; all 0 if the tick was already recorded.
     #[serde(flatten)]
     read: Read,
     /// The rows that were written, without those of the list.

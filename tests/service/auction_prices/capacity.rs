@@ -129,8 +129,8 @@ fn minutes(random: &mut Rng) -> Vec<(Minute, List)> {
     (0..60).map(minute).collect()
 }
 
-/// The rows of auctions, by series: the first two parts of their partition keys. The hour before the recorded one, of which the first list
-/// has a few sales, is left out.
+/// The rows of auctions, by series: the first two parts of their partition keys. The first list also has a few
+/// sales from the hour before the recorded one, which is left out.
 async fn dump(cloud: &Cloud) -> BTreeMap<String, Vec<Row>> {
     let mut rows = BTreeMap::<_, Vec<_>>::new();
     let before = (END - 2 * HOUR).to_string();
@@ -242,7 +242,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     );
     assert!(month <= WRITE_UNITS, "{month:.0} write units per month: {parts}");
 
-    // The averages of a week read the sums of twelve hours, of which only the last is read consistently, and the sales of 168 hours.
+    // The averages of a week read the sums of twelve hours, only the last one consistently, and the sales of 168 hours.
     let bytes = |series: &str| recorded[series].iter().map(bytes_of).sum::<usize>();
     let read_by_averages =
         6.5 * read_units(bytes("auctions#sums")) + read_units(168 * bytes("auctions#sales")) / 2.0;

@@ -35,7 +35,7 @@ const IDS: [&str; 5] = ["ALWAYS", "GOLDEN_DRAGON;4", "GOLDEN_DRAGON;4+100", "ONL
 /// The record of a minute.
 #[derive(Debug, Default)]
 struct Recorded {
-    /// The lowest price in hundredths of a coin and the number of listings, by item. If there are none, the pages could not be read.
+    /// The lowest price in hundredths of a coin and the number of listings, by item. It is empty if the pages could not be read.
     prices: BTreeMap<&'static str, (u64, u32)>,
     /// The end of the list of sales in Unix milliseconds, if the minute has a list.
     until: Option<i64>,

@@ -152,7 +152,7 @@ pub(super) async fn listed_minutes(
     let rows = table.rows(query, limit).await?;
     let refreshes = readable(&rows, LISTS, |row| until_of(row).map(Some));
     let minute = |time: UnixMilliseconds| UnixSeconds::from(time).rounded_down(Duration::from_mins(1));
-    // The sales of a list are of its own minute and the one before.
+    // A list has sales from the minute of its refresh and the minute before.
     let minutes = refreshes.iter().flat_map(|until| [until.minus(COVERED), *until]).map(minute);
     let last = refreshes.last().filter(|_| rows.len() >= limit).map(|until| minute(until.minus(COVERED)));
     Ok(Found::new(minutes.filter(|minute| (first..end).contains(minute)), last.unwrap_or(end).min(end)))
