@@ -18,7 +18,7 @@ use common::routes::{self, Route};
 use common::time::UnixMilliseconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{PetLevel, Sale, sales_before};
+use tables::auctions::{self, PetLevel, Sale, sales_before};
 use tables::{Error, Table};
 
 /// Room for a few hundred pages.
@@ -104,10 +104,8 @@ impl Handler for AuctionsSales {
     }
 }
 
-fn document(
-    id: &AuctionItemId,
-    tables::auctions::SalesPage { sales, next_before }: tables::auctions::SalesPage,
-) -> serde_json::Result<Document> {
+fn document(id: &AuctionItemId, page: auctions::SalesPage) -> serde_json::Result<Document> {
+    let auctions::SalesPage { sales, next_before } = page;
     let sales: Vec<_> = sales.into_iter().map(ItemSale::from).collect();
     Document::of(&SalesPage { id: id.as_str(), count: sales.len(), sales, next_before })
 }

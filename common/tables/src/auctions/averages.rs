@@ -112,11 +112,12 @@ pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<boo
         return Ok(false);
     };
     let sources = Sources::read(table, until).await?;
-    for (window, averages) in WINDOWS.iter().zip(sources.averages()) {
+    let (windows, counts) = sources.averages();
+    for (window, averages) in WINDOWS.iter().zip(windows) {
         write(table, window, &averages).await?;
     }
     if before != Some(until.get()) {
-        warn_of_few_clean_sales(&sources.sales, until);
+        counts.warn_of_few_clean_sales();
     }
     let noted = table
         .update_item()
@@ -176,38 +177,43 @@ impl Sources {
         closes
     }
 
-    /// Returns the averages of each window.
-    fn averages(&self) -> Vec<Averages> {
+    /// Returns the averages of each window, and the counts of the longest one.
+    fn averages(&self) -> (Vec<Averages>, CleanCounts) {
         let mut hours = self.sales.hours().peekable();
         let mut sales = BTreeMap::<AuctionItemId, ItemSales>::new();
+        let mut counts = CleanCounts::default();
         let mut known = Duration::ZERO;
         let mut windows = Vec::new();
         for (window, before) in WINDOWS.iter().zip(&self.before) {
             let start = self.until.minus(window.length);
             let closes = self.closes(start, before);
-            while let Some((_, hour)) = hours.next_if(|(hour, _)| *hour >= start) {
-                known += hour.known;
-                for (id, earlier) in hour.items {
+            while let Some((hour, sold)) = hours.next_if(|(hour, _)| *hour >= start) {
+                known += sold.known;
+                let is_newest = HOURS.end(hour) == self.until;
+                let counted = if is_newest { &mut counts.newest } else { &mut counts.before };
+                counted.add(sold.counts());
+                for (id, earlier) in sold.items {
                     sales.entry(id).or_default().add(&earlier);
                 }
             }
             let ids: BTreeSet<_> = closes.keys().copied().chain(sales.keys()).collect();
             let average = |id: &AuctionItemId| {
-                let ItemSales { all, clean } = sales.get(id).cloned().unwrap_or_default();
                 let lowest = closes.get(id).copied().map(CloseSum::average);
-                let [sold, clean] = [all, clean].map(|sold| sold.map(Sold::condensed));
+                let item = sales.get(id);
+                let sold = item.and_then(|item| item.all.as_ref()).map(Sold::condensed);
+                let clean = item.and_then(|item| item.clean.as_ref()).map(Sold::condensed);
                 (id.clone(), Average { lowest, sold, clean })
             };
             let minutes = u32::try_from(known.as_secs() / 60).unwrap_or(u32::MAX);
             let items = ids.into_iter().map(average).collect();
             windows.push(Averages { until: self.until, minutes, items });
         }
-        windows
+        (windows, counts)
     }
 }
 
 /// The sales of an item in a window.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct ItemSales {
     all: Option<Sold>,
     clean: Option<Sold>,
@@ -226,24 +232,30 @@ const FEW: u64 = 2;
 /// Smaller hours are not judged.
 const LEAST_SALES: u64 = 500;
 
-/// Logs a warning if the hour before `until` has many sales and less than half of the share of clean ones of the hours before. The game has
-/// then probably added an attribute to all items.
-fn warn_of_few_clean_sales(sales: &SalesRows, until: UnixSeconds) {
-    let [mut newest, mut before] = [Counts::default(); 2];
-    for (hour, sales) in sales.hours() {
-        let counts = if HOURS.end(hour) == until { &mut newest } else { &mut before };
-        counts.add(sales.counts());
-    }
-    let is_large = newest.sales >= LEAST_SALES;
-    if is_large && newest.clean * before.sales * FEW < before.clean * newest.sales {
-        let Counts { sales, clean } = newest;
-        tracing::warn!(
-            sales,
-            clean_sales = clean,
-            sales_before = before.sales,
-            clean_sales_before = before.clean,
-            "few clean sales"
-        );
+/// Counts of sales, to notice that few are clean.
+#[derive(Default)]
+struct CleanCounts {
+    /// The counts of the newest hour.
+    newest: Counts,
+    /// The counts of all earlier hours.
+    before: Counts,
+}
+
+impl CleanCounts {
+    /// Logs a warning if the newest hour has many sales and less than half of the earlier share of clean ones. The game has then probably
+    /// added an attribute to all items.
+    fn warn_of_few_clean_sales(&self) {
+        let Self { newest, before } = self;
+        let is_large = newest.sales >= LEAST_SALES;
+        if is_large && newest.clean * before.sales * FEW < before.clean * newest.sales {
+            tracing::warn!(
+                sales = newest.sales,
+                clean_sales = newest.clean,
+                sales_before = before.sales,
+                clean_sales_before = before.clean,
+                "few clean sales"
+            );
+        }
     }
 }
 

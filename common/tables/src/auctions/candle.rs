@@ -40,7 +40,7 @@ pub struct Sold {
 }
 
 /// The prices and sales of an item during an interval.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Candle {
     /// The lowest prices; `None` if the item was not listed.
     pub listed: Option<Listed>,
@@ -128,8 +128,9 @@ impl Sold {
 
     /// Returns the summary with the median in place of the prices, as candles have it.
     #[must_use]
-    pub fn condensed(self) -> Self {
-        Self { prices: vec![(self.median(), self.sales)], ..self }
+    pub fn condensed(&self) -> Self {
+        let Self { sales, sold, sum, low, high, .. } = *self;
+        Self { sales, sold, sum, low, high, prices: vec![(self.median(), sales)] }
     }
 
     /// Returns a summary of these and the other sales.

@@ -57,17 +57,13 @@ pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Err
 
 fn candles(minutes: &[RecordedMinute], sales: &HourSales) -> Candles {
     let mut candles = Candles::new();
-    let mut candle = |id: &AuctionItemId, change: &dyn Fn(&mut Candle)| {
-        change(candles.entry(id.clone()).or_insert(Candle { listed: None, sold: None }));
-    };
     for (id, price) in minutes.iter().flat_map(|minute| &minute.prices) {
         let listed = Listed::of(*price);
-        candle(id, &|candle| {
-            candle.listed = Some(candle.listed.map_or(listed, |earlier| earlier.followed_by(listed)));
-        });
+        let candle = candles.entry(id.clone()).or_default();
+        candle.listed = Some(candle.listed.map_or(listed, |earlier| earlier.followed_by(listed)));
     }
     for (id, sales) in &sales.items {
-        candle(id, &|candle| candle.sold = Sold::of(sales).map(Sold::condensed));
+        candles.entry(id.clone()).or_default().sold = Sold::of(sales).map(|sold| sold.condensed());
     }
     candles
 }

@@ -158,8 +158,8 @@ impl HourSales {
         rows
     }
 
-    /// Writes the rows for which `condition` holds, and returns their number.
-    async fn put(&self, table: Session<'_>, hour: UnixSeconds, condition: &str) -> Result<usize, Error> {
+    /// Writes the rows for which `condition` holds, and returns for each row whether it was written.
+    async fn put(&self, table: Session<'_>, hour: UnixSeconds, condition: &str) -> Result<Vec<bool>, Error> {
         let put_row = async |row: Attributes| {
             let request = table
                 .put_item()
@@ -167,11 +167,10 @@ impl HourSales {
                 .condition_expression(condition)
                 .expression_attribute_names("#known", KNOWN)
                 .expression_attribute_values(":known", number(self.known.as_millis()));
-            table.write("PutItem", request.send()).await
+            table.write("PutItem", request.send()).await.map(|written| written.is_some())
         };
         let writes: Vec<_> = self.rows(hour).into_iter().map(put_row).collect();
-        let add = async |changed, written: Option<_>| Ok(changed + usize::from(written.is_some()));
-        stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_fold(0, add).await
+        stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_collect().await
     }
 
     /// Writes the sales, and returns the sales that are stored then. A stored row with more known time is kept.
@@ -179,11 +178,8 @@ impl HourSales {
     /// # Errors
     /// If a row was not written before the deadline. Repeating the call completes it.
     pub async fn store(self, table: Session<'_>, hour: UnixSeconds) -> Result<Self, Error> {
-        let rows = self.rows(hour).len();
-        if self.put(table, hour, "NOT (#known > :known)").await? == rows {
-            return Ok(self);
-        }
-        Ok(Self::read(table, hour).await?.sales)
+        let written = self.put(table, hour, "NOT (#known > :known)").await?;
+        if written.contains(&false) { Ok(Self::read(table, hour).await?.sales) } else { Ok(self) }
     }
 
     /// Writes the sales, and returns the number of changed rows, and the sales that are stored then. A stored row with at least as much known
@@ -192,7 +188,8 @@ impl HourSales {
     /// # Errors
     /// If a row was not written before the deadline. Repeating the call completes it.
     pub async fn import(&self, table: Session<'_>, hour: UnixSeconds) -> Result<(usize, Self), Error> {
-        let changed = self.put(table, hour, "NOT (#known >= :known)").await?;
+        let written = self.put(table, hour, "NOT (#known >= :known)").await?;
+        let changed = written.into_iter().filter(|is_written| *is_written).count();
         Ok((changed, Self::read(table, hour).await?.sales))
     }
 

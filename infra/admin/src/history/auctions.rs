@@ -85,7 +85,7 @@ impl LineCandle for Candle {
     fn follow_sales(candles: &mut Candles, stored: &HourSales) {
         for (id, candle) in candles {
             if let Some(sales) = stored.items.get(id) {
-                candle.sold = Sold::of(sales).map(Sold::condensed);
+                candle.sold = Sold::of(sales).map(|sold| sold.condensed());
             }
         }
     }

@@ -137,7 +137,7 @@ impl Game for Auctions {
             let listed = Listed { open, high, low, close, sum, listings: *listings, samples };
             let candle = Candle {
                 listed: trend.is_listed(first, *listings).then_some(listed),
-                sold: sales.get(id).and_then(Sold::of).map(Sold::condensed),
+                sold: sales.get(id).and_then(Sold::of).map(|sold| sold.condensed()),
             };
             (candle.listed.is_some() || candle.sold.is_some()).then(|| (id.clone(), candle))
         };
