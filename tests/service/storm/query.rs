@@ -106,11 +106,12 @@ impl Query {
             Self::new("/v1/status", Kind::Status),
         ];
         queries.extend(recorded_requests().map(|path| Self::new(path, Kind::Recorded)));
-        for (code, kind) in [(Code::BadRequest, Kind::Invalid), (Code::NotFound, Kind::Unknown)] {
-            let mut failing = failing_requests().unwrap();
-            failing.retain(|(_, other)| *other == code);
-            queries.extend(rng.choice(failing).map(|(path, _)| Self::new(path, kind)));
-        }
+        let (unknown, others): (Vec<_>, Vec<_>) =
+            failing_requests().unwrap().into_iter().partition(|(_, code)| *code == Code::NotFound);
+        let invalid = others.into_iter().filter(|(_, code)| *code == Code::BadRequest).collect::<Vec<_>>();
+        queries.extend(rng.choice(invalid).map(|(path, _)| Self::new(path, Kind::Invalid)));
+        // All of them: the only right responses of some routes are among them.
+        queries.extend(unknown.into_iter().map(|(path, _)| Self::new(path, Kind::Unknown)));
         for range in ["1h", "24h", "7d", "30d", "90d"] {
             let path = format!("/v1/bazaar/history?item_id={product}&range={range}");
             queries.push(Self::new(path, Kind::Chart(product)));
