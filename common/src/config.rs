@@ -1,5 +1,6 @@
 //! The environment variables of the functions, parsed once at start-up, except credentials and the address of S3, which the clients read
-//! themselves. An empty variable counts as unset, because a template cannot omit a variable.
+//! themselves. White space around a value is removed. A variable without a value then counts as unset, because a template cannot omit a
+//! variable.
 
 use std::time::Duration;
 
@@ -32,6 +33,15 @@ pub enum GatewayCache {
     Off,
 }
 
+/// The commands that a function of accounts and keys accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AllowedCommands {
+    #[default]
+    All,
+    /// Only the commands on the keys of one account.
+    Keys,
+}
+
 /// The environment of a function.
 #[derive(Debug)]
 pub struct Config {
@@ -57,10 +67,21 @@ pub struct Config {
     pub access_table: String,
     /// `ACCOUNTS_FUNCTION`: the name of the function for accounts and keys; empty if absent.
     pub accounts_function: String,
-    /// `STARTER_USAGE_PLAN`: the id of the usage plan of the tier Starter; empty if absent, as in local runs.
+    /// `ALLOWED_COMMANDS`: `all` or `keys`, for the functions of accounts and keys; `all` if absent.
+    pub allowed_commands: AllowedCommands,
+    /// `STACK_NAME`: the name of the stack; empty if absent.
+    pub stack_name: String,
+    /// `FREE_USAGE_PLAN`: the id of the usage plan of the tier Free; empty if there is no such plan.
+    pub free_usage_plan: String,
+    /// `STARTER_USAGE_PLAN`: the id of the usage plan of the tier Starter; empty if absent.
     pub starter_usage_plan: String,
-    /// `PRO_USAGE_PLAN`: the id of the usage plan of the tier Pro; empty if absent, as in local runs.
+    /// `PRO_USAGE_PLAN`: the id of the usage plan of the tier Pro; empty if absent.
     pub pro_usage_plan: String,
+    /// `FREE_LIMITS`, `STARTER_LIMITS` and `PRO_LIMITS`: the limits of the usage plans as `RATE BURST QUOTA`, and `PROFILE_LIMITS`, `RATE BURST`;
+    /// empty if absent.
+    pub limits: [String; 4],
+    /// `GATEWAY_KEY_DELAY`: how long after a key was attached to a usage plan API Gateway may still refuse it, in whole seconds; 0 if absent.
+    pub gateway_key_delay: Duration,
     /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; they write no files if absent.
     pub public_files: Option<Url>,
     /// `STRIPE_WEBHOOK_SECRET`: the secret that signs the events of payments. Marked as sensitive, so `Debug` does not print it.
@@ -78,6 +99,9 @@ pub struct Config {
     /// `AWS_ENDPOINT_URL_LAMBDA`, otherwise `AWS_ENDPOINT_URL`: the address of Lambda; the region's address if absent.
     pub lambda_endpoint: Option<String>,
 }
+
+/// A shorter secret can be guessed, or is not the whole secret.
+const SHORTEST_SECRET: usize = 16;
 
 // The variables with the addresses of DynamoDB, API Gateway and Lambda. As in the AWS SDKs, the variable of one service wins over the
 // variable of all services.
@@ -99,7 +123,8 @@ impl Config {
     /// # Errors
     /// The first variable that cannot be used.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        let set = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        let set =
+            |name: &str| lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         Ok(Self {
             hypixel_base_url: base_url(
                 "HYPIXEL_BASE_URL",
@@ -116,8 +141,15 @@ impl Config {
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
             accounts_function: set("ACCOUNTS_FUNCTION").unwrap_or_default(),
+            allowed_commands: allowed_commands(set("ALLOWED_COMMANDS").as_deref())?,
+            stack_name: set("STACK_NAME").unwrap_or_default(),
+            free_usage_plan: set("FREE_USAGE_PLAN").unwrap_or_default(),
             starter_usage_plan: set("STARTER_USAGE_PLAN").unwrap_or_default(),
             pro_usage_plan: set("PRO_USAGE_PLAN").unwrap_or_default(),
+            limits: ["FREE_LIMITS", "STARTER_LIMITS", "PRO_LIMITS", "PROFILE_LIMITS"]
+                .map(|name| set(name).unwrap_or_default()),
+            gateway_key_delay: set("GATEWAY_KEY_DELAY")
+                .map_or(Ok(Duration::ZERO), |text| seconds("GATEWAY_KEY_DELAY", &text))?,
             public_files: set("PUBLIC_FILES").map(|url| public_files(&url)).transpose()?,
             stripe_webhook_secret: set("STRIPE_WEBHOOK_SECRET")
                 .map(|text| secret("STRIPE_WEBHOOK_SECRET", &text))
@@ -162,10 +194,25 @@ fn public_files(text: &str) -> Result<Url, ConfigError> {
 }
 
 fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigError> {
-    // A secret that was created from a file often ends with a line break.
-    let mut header = visible_ascii(variable, value.trim())?;
+    let mut header = visible_ascii(variable, value)?;
     header.set_sensitive(true);
+    if header.len() < SHORTEST_SECRET {
+        return Err(ConfigError { variable, expected: "a secret of at least 16 characters" });
+    }
     Ok(header)
+}
+
+fn seconds(variable: &'static str, text: &str) -> Result<Duration, ConfigError> {
+    let number = text.parse().map_err(|_| ConfigError { variable, expected: "a whole number of seconds" })?;
+    Ok(Duration::from_secs(number))
+}
+
+fn allowed_commands(value: Option<&str>) -> Result<AllowedCommands, ConfigError> {
+    match value {
+        None | Some("all") => Ok(AllowedCommands::All),
+        Some("keys") => Ok(AllowedCommands::Keys),
+        Some(_) => Err(ConfigError { variable: "ALLOWED_COMMANDS", expected: "all or keys" }),
+    }
 }
 
 fn days(variable: &'static str, text: &str) -> Result<Duration, ConfigError> {
@@ -212,16 +259,34 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_variable_counts_as_unset() {
-        assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
-        assert!(with("HYPIXEL_API_KEY", "SECR\u{c9}T").is_err(), "a key must be visible ASCII");
-        // The AWS SDK would panic at the first call if it read the empty variable itself.
-        assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
-        assert!(with("AWS_ENDPOINT_URL", "").unwrap().dynamodb_endpoint.is_none());
-        assert_eq!(
-            with("HYPIXEL_BASE_URL", "").unwrap().hypixel_base_url.as_str(),
-            "https://api.hypixel.net/"
+    fn a_variable_without_a_value_counts_as_unset() {
+        let read = std::cell::RefCell::new(std::collections::BTreeSet::new());
+        let unset = format!(
+            "{:?}",
+            Config::from_lookup(|name| {
+                read.borrow_mut().insert(name.to_owned());
+                None
+            })
+            .unwrap()
         );
+        for variable in read.into_inner() {
+            for value in ["", " ", "\n", " \r\n\t"] {
+                let config = with(&variable, value).unwrap_or_else(|error| panic!("{variable}: {error}"));
+                // The AWS SDK would panic at the first call if it read an empty endpoint itself.
+                assert_eq!(format!("{config:?}"), unset, "{variable} {value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_has_at_least_sixteen_visible_characters() {
+        for variable in ["HYPIXEL_API_KEY", "STRIPE_WEBHOOK_SECRET"] {
+            for value in ["short", "fifteen-letters", " fifteen-letters\n", "SIXTEEN-LETTERS-\u{c9}"] {
+                let text = with(variable, value).unwrap_err().to_string();
+                assert!(text.contains(variable) && !text.contains(value.trim()), "{text}");
+            }
+            assert!(with(variable, "sixteen-letters!\n").is_ok());
+        }
     }
 
     #[test]
@@ -254,11 +319,13 @@ mod tests {
         for (name, value) in [
             ("HYPIXEL_BASE_URL", "not an address"),
             ("MOJANG_BASE_URL", "ftp://names.example"),
-            ("HYPIXEL_API_KEY", "s3cret\nkey"),
+            ("HYPIXEL_API_KEY", "s3cret-s3cret\ns3cret-key"),
             ("USER_AGENT", "a\r\nb"),
             ("GatewayCache", "yes"),
             ("PUBLIC_FILES", "bucket"),
-            ("STRIPE_WEBHOOK_SECRET", "s3cret\nsecret"),
+            ("STRIPE_WEBHOOK_SECRET", "s3cret-s3cret\ns3cret-secret"),
+            ("ALLOWED_COMMANDS", "some"),
+            ("GATEWAY_KEY_DELAY", "two minutes"),
             ("GRACE_DAYS", "a few"),
             ("AWS_ENDPOINT_URL_DYNAMODB", "127.0.0.1:8000"),
             ("AWS_ENDPOINT_URL", "127.0.0.1:8001"),
@@ -284,13 +351,13 @@ mod tests {
 
     #[test]
     fn a_line_break_at_the_end_of_the_key_is_removed() {
-        let config = with("HYPIXEL_API_KEY", "s3cret\r\n").unwrap();
-        assert_eq!(config.hypixel_api_key.unwrap(), "s3cret");
+        let config = with("HYPIXEL_API_KEY", "s3cret-s3cret-s3cret\r\n").unwrap();
+        assert_eq!(config.hypixel_api_key.unwrap(), "s3cret-s3cret-s3cret");
     }
 
     #[test]
     fn debug_output_does_not_contain_the_key() {
-        let config = with("HYPIXEL_API_KEY", "s3cret").unwrap();
+        let config = with("HYPIXEL_API_KEY", "s3cret-s3cret-s3cret").unwrap();
         assert!(!format!("{config:?}").contains("s3cret"));
     }
 }

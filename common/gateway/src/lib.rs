@@ -1,169 +1,108 @@
-//! The API keys of API Gateway. For each of our keys, API Gateway has a separate key in the usage plan of the account's tier. The value of
-//! the API Gateway key is our KEY-ID, which the authorizer returns and under which API Gateway counts requests. A KEY-ID is not secret,
-//! because the service does not accept it as a key.
+//! The keys of API Gateway. API Gateway counts requests per key, so each account has one of its keys for each tier that the account has had,
+//! in the usage plan of this tier; all keys of the account that the service issues share it. The authorizer returns the key's value
+//! ([`common::auth::UsageIdentifier`]). The name of the key is the name of the stack, `-` and this value, so it tells nothing about a person.
 
 mod operations;
+mod usage;
 
-use std::collections::BTreeMap;
+use std::time::Duration;
 
 use aws::AwsError;
-use common::auth::{KeyId, KeyRecord, Tier};
+use common::auth::{Account, AccountName, GatewayKey, Tier, UsageIdentifier};
 use common::config::Config;
+use common::time::UnixSeconds;
 use common::upstream::http::ClientError;
 
-use self::operations::{ApiKey, Operations};
+use self::operations::Operations;
+pub use self::usage::{DayUsage, Limits, PlanLimits, Usage, UsageClient, UsageError};
 
-/// The usage plans of this stack, and all API Gateway keys of its AWS account and region.
+/// The error code if a key has the same value, or is already in a plan of the stage.
+const ALREADY_THERE: &str = "ConflictException";
+const NOT_FOUND: &str = "NotFoundException";
+
+/// The usage plans of this stack, and its keys in API Gateway.
 #[derive(Debug)]
 pub struct Gateway {
     operations: Operations,
-    starter: String,
-    pro: String,
-}
-
-/// A key in API Gateway.
-#[derive(Debug, Clone)]
-pub struct GatewayKey {
-    /// Its id in API Gateway, not our KEY-ID.
-    pub id: String,
-    /// False if an operator has disabled the key in the console of API Gateway.
-    pub enabled: bool,
-}
-
-/// The usage plan of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plan {
-    Of(Tier),
-    None,
+    stack: String,
+    plans: [(Tier, String); 3],
+    delay: Duration,
 }
 
 impl Gateway {
-    /// Returns the API Gateway that the environment names, or `None` if it names no usage plans, as in the local cloud.
+    /// Returns the API Gateway that the environment names.
     ///
     /// # Errors
     /// If TLS cannot be set up.
-    pub fn of_function(config: &Config) -> Result<Option<Self>, ClientError> {
-        let Config { starter_usage_plan, pro_usage_plan, .. } = config;
-        if starter_usage_plan.is_empty() || pro_usage_plan.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Self {
+    pub fn of_function(config: &Config) -> Result<Self, ClientError> {
+        let Config { free_usage_plan, starter_usage_plan, pro_usage_plan, .. } = config;
+        Ok(Self {
             operations: Operations::of_function(config)?,
-            starter: starter_usage_plan.clone(),
-            pro: pro_usage_plan.clone(),
-        }))
+            stack: config.stack_name.clone(),
+            plans: [
+                (Tier::Free, free_usage_plan.clone()),
+                (Tier::Starter, starter_usage_plan.clone()),
+                (Tier::Pro, pro_usage_plan.clone()),
+            ],
+            delay: config.gateway_key_delay,
+        })
     }
 
-    fn plan(&self, tier: Tier) -> &str {
-        match tier {
-            Tier::Starter => &self.starter,
-            Tier::Pro => &self.pro,
-        }
+    /// Returns the id of the usage plan of the tier; `None` if the operator does not offer the tier.
+    #[must_use]
+    pub fn plan(&self, tier: Tier) -> Option<&str> {
+        let plan = self.plans.iter().find(|(of, _)| *of == tier).map(|(_, plan)| plan.as_str());
+        plan.filter(|plan| !plan.is_empty())
     }
 
-    /// Returns all keys, indexed by value. API Gateway itself cannot search by value.
+    /// Creates the key of the account's tier and adds it to the plan, unless API Gateway has it already. Changes `account` accordingly, also
+    /// if it names a key that no longer exists. Does nothing if the operator does not offer the tier.
     ///
     /// # Errors
-    /// If API Gateway refuses a request or cannot be reached.
-    pub async fn keys(&self) -> Result<BTreeMap<String, GatewayKey>, AwsError> {
-        let keys = self.operations.get_api_keys().await?.into_iter();
-        let by_value = |key: ApiKey| Some((key.value?, GatewayKey { id: key.id, enabled: key.enabled }));
-        Ok(keys.filter_map(by_value).collect())
-    }
-
-    /// Returns the API Gateway key for our key with this id, if there is one.
-    ///
-    /// # Errors
-    /// If API Gateway refuses a request or cannot be reached.
-    pub async fn find(&self, id: &KeyId) -> Result<Option<GatewayKey>, AwsError> {
-        Ok(self.keys().await?.remove(id.as_str()))
-    }
-
-    /// Creates an API Gateway key for our key, or returns the existing one.
-    ///
-    /// # Errors
-    /// If API Gateway refuses a request or cannot be reached.
-    pub async fn create(&self, key: &KeyRecord) -> Result<GatewayKey, AwsError> {
-        let name = format!("{} {}", key.account, key.label);
-        match self.operations.create_api_key(&name, key.id().as_str()).await {
-            Ok(created) => Ok(GatewayKey { id: created.id, enabled: created.enabled }),
-            // An earlier attempt may have created the key, but its response was lost.
-            Err(error) if error.is("ConflictException") => self.find(&key.id()).await?.ok_or(error),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Moves the key to the plan of the tier. Returns false if it was already in that plan and in no other plan of this stack. During the
-    /// move the key is in no plan, because API Gateway allows a key only one plan per stage.
-    ///
-    /// # Errors
-    /// If API Gateway refuses a request or cannot be reached.
-    pub async fn move_to(&self, tier: Tier, key: &GatewayKey) -> Result<bool, AwsError> {
-        let plans = self.plans_of(key).await?;
-        let wanted = self.plan(tier);
-        for other in plans.iter().filter(|plan| *plan != wanted && self.is_ours(plan)) {
-            self.remove_from_plan(other, key).await?;
-        }
-        if plans.iter().any(|plan| plan == wanted) {
-            return Ok(plans.iter().any(|plan| plan != wanted && self.is_ours(plan)));
-        }
-        match self.operations.create_usage_plan_key(wanted, &key.id).await {
-            Ok(()) => Ok(true),
-            // An earlier attempt may have added the key. Otherwise the key is in a plan of this stage that our stack does not manage.
-            Err(error) if error.is("ConflictException") => {
-                let is_added = self.plans_of(key).await?.iter().any(|plan| plan == wanted);
-                if is_added { Ok(true) } else { Err(error) }
+    /// If API Gateway refuses a request or cannot be reached. A repetition completes the rest.
+    pub async fn complete(&self, account: &mut Account, now: UnixSeconds) -> Result<(), AwsError> {
+        let tier = account.subscription.tier;
+        let Some(plan) = self.plan(tier) else { return Ok(()) };
+        let known = account.gateway_keys.get(&tier).filter(|key| key.plan == plan);
+        if let Some(known) = known {
+            match self.operations.create_usage_plan_key(plan, &known.id).await {
+                Err(error) if error.is(ALREADY_THERE) => return Ok(()),
+                Err(error) if !error.is(NOT_FOUND) => return Err(error),
+                _ => {}
             }
-            Err(error) => Err(error),
+        }
+        let id = self.create(&account.name, tier).await?;
+        let is_attached = match self.operations.create_usage_plan_key(plan, &id).await {
+            Ok(()) => true,
+            Err(error) if error.is(ALREADY_THERE) => false,
+            Err(error) => return Err(error),
+        };
+        // If the key was already in the plan but the account does not know since when, it may have been added a moment ago.
+        if is_attached || known.is_none_or(|known| known.id != id) {
+            let usable_from = now.plus(self.delay);
+            account.gateway_keys.insert(tier, GatewayKey { id, plan: plan.to_owned(), usable_from });
+        }
+        Ok(())
+    }
+
+    /// Creates the key, and returns its id. If an earlier attempt has created the key, returns the id of that one.
+    async fn create(&self, name: &AccountName, tier: Tier) -> Result<String, AwsError> {
+        let value = UsageIdentifier::new(&self.stack, name, tier);
+        let name = format!("{}-{}", self.stack, value.as_str());
+        match self.operations.create_api_key(&name, value.as_str()).await {
+            Err(error) if error.is(ALREADY_THERE) => self.operations.find_api_key(&name).await?.ok_or(error),
+            created => created,
         }
     }
 
-    /// Returns the tier in whose usage plan the key is, or `Plan::None`.
+    /// Deletes the key, which also removes it from its plan. A key that no longer exists is not an error.
     ///
     /// # Errors
-    /// If API Gateway refuses a request or cannot be reached.
-    pub async fn plan_of(&self, key: &GatewayKey) -> Result<Plan, AwsError> {
-        let plans = self.plans_of(key).await?;
-        let tier = Tier::ALL.into_iter().find(|tier| plans.iter().any(|plan| plan == self.plan(*tier)));
-        Ok(tier.map_or(Plan::None, Plan::Of))
-    }
-
-    /// Removes the key from the plans of this stack, and deletes it unless another stack has it in a plan. Returns whether it deleted
-    /// the key. Two stacks in the same AWS account and region share a key if one has imported the accounts of the other. A key that no
-    /// longer exists is not an error.
-    ///
-    /// # Errors
-    /// If API Gateway refuses a request or cannot be reached.
-    pub async fn delete(&self, key: &GatewayKey) -> Result<bool, AwsError> {
-        let plans = self.plans_of(key).await?;
-        for plan in plans.iter().filter(|plan| self.is_ours(plan)) {
-            self.remove_from_plan(plan, key).await?;
+    /// If API Gateway refuses the request or cannot be reached.
+    pub async fn delete(&self, key: &GatewayKey) -> Result<(), AwsError> {
+        match self.operations.delete_api_key(&key.id).await {
+            Err(error) if !error.is(NOT_FOUND) => Err(error),
+            _ => Ok(()),
         }
-        if plans.iter().any(|plan| !self.is_ours(plan)) {
-            return Ok(false);
-        }
-        ignore_not_found(self.operations.delete_api_key(&key.id).await)?;
-        Ok(true)
-    }
-
-    async fn remove_from_plan(&self, plan: &str, key: &GatewayKey) -> Result<(), AwsError> {
-        ignore_not_found(self.operations.delete_usage_plan_key(plan, &key.id).await)
-    }
-
-    /// Returns the id of every plan that has the key, including plans of other stacks.
-    async fn plans_of(&self, key: &GatewayKey) -> Result<Vec<String>, AwsError> {
-        let plans = self.operations.get_usage_plans(&key.id).await?;
-        Ok(plans.into_iter().map(|plan| plan.id).collect())
-    }
-
-    fn is_ours(&self, plan: &str) -> bool {
-        plan == self.starter || plan == self.pro
-    }
-}
-
-fn ignore_not_found(result: Result<(), AwsError>) -> Result<(), AwsError> {
-    match result {
-        Err(error) if !error.is("NotFoundException") => Err(error),
-        _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! The operations of API Gateway on keys and usage plans, with the fields that this service reads.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws::{AwsError, Client, Identity, JSON, Request, Service};
@@ -21,30 +22,28 @@ static API_GATEWAY: Service = Service {
     temporary: &[],
 };
 
-/// The number of entries per page: the maximum of API Gateway.
-const PAGE: &str = "500";
 /// The only key type that usage plans accept.
 const KEY_TYPE: &str = "API_KEY";
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct ApiKey {
-    pub(crate) id: String,
-    pub(crate) value: Option<String>,
+#[derive(Deserialize)]
+struct ApiKey {
+    id: String,
     #[serde(default)]
-    pub(crate) enabled: bool,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct UsagePlan {
-    pub(crate) id: String,
+    name: String,
 }
 
 #[derive(Deserialize)]
-struct Page<T> {
-    #[serde(default = "Vec::new")]
-    item: Vec<T>,
-    /// Where the next page begins; absent on the last page.
-    position: Option<String>,
+struct ApiKeys {
+    #[serde(default)]
+    item: Vec<ApiKey>,
+}
+
+/// The response of `GetUsage`.
+#[derive(Deserialize)]
+struct UsageOfPlan {
+    /// By the id of the key: the used and the remaining requests of each day.
+    #[serde(default)]
+    items: BTreeMap<String, Vec<[i64; 2]>>,
 }
 
 #[derive(Serialize)]
@@ -70,27 +69,27 @@ impl Operations {
         Client::new(&API_GATEWAY, config.api_gateway_endpoint.as_deref(), Some(identity)).map(Self)
     }
 
-    /// Returns all keys with their values.
-    pub(crate) async fn get_api_keys(&self) -> Result<Vec<ApiKey>, AwsError> {
-        self.list("GetApiKeys", "apikeys", ("includeValues", "true")).await
+    /// Returns the id of the key with this name.
+    pub(crate) async fn find_api_key(&self, name: &str) -> Result<Option<String>, AwsError> {
+        const OPERATION: &str = "GetApiKeys";
+        let query = [("nameQuery", name)];
+        let keys = self.send(OPERATION, Method::GET, &["apikeys"], &query, None).await?;
+        let ApiKeys { item } = parse(OPERATION, &keys)?;
+        // `nameQuery` also finds longer names.
+        Ok(item.into_iter().find(|key| key.name == name).map(|key| key.id))
     }
 
-    /// Creates an enabled key.
-    pub(crate) async fn create_api_key(&self, name: &str, value: &str) -> Result<ApiKey, AwsError> {
+    /// Creates an enabled key, and returns its id.
+    pub(crate) async fn create_api_key(&self, name: &str, value: &str) -> Result<String, AwsError> {
         const OPERATION: &str = "CreateApiKey";
         let body = serialized(OPERATION, &NewApiKey { name, value, enabled: true })?;
         let created = self.send(OPERATION, Method::POST, &["apikeys"], &[], Some(body)).await?;
-        parse(OPERATION, &created)
+        parse(OPERATION, &created).map(|key: ApiKey| key.id)
     }
 
     pub(crate) async fn delete_api_key(&self, key: &str) -> Result<(), AwsError> {
         let path = ["apikeys", key];
         self.send("DeleteApiKey", Method::DELETE, &path, &[], None).await.map(drop)
-    }
-
-    /// Returns the plans that have the key.
-    pub(crate) async fn get_usage_plans(&self, key: &str) -> Result<Vec<UsagePlan>, AwsError> {
-        self.list("GetUsagePlans", "usageplans", ("keyId", key)).await
     }
 
     /// Adds the key to the plan.
@@ -101,32 +100,20 @@ impl Operations {
         self.send(OPERATION, Method::POST, &path, &[], Some(body)).await.map(drop)
     }
 
-    /// Removes the key from the plan.
-    pub(crate) async fn delete_usage_plan_key(&self, plan: &str, key: &str) -> Result<(), AwsError> {
-        let path = ["usageplans", plan, "keys", key];
-        self.send("DeleteUsagePlanKey", Method::DELETE, &path, &[], None).await.map(drop)
-    }
-
-    /// Returns the entries of all pages.
-    async fn list<T: DeserializeOwned>(
+    /// Returns the used and the remaining requests of the key for each day from `first` to `last`, such as `2026-11-20`. Empty if the key has
+    /// no requests in these days.
+    pub(crate) async fn get_usage(
         &self,
-        operation: &'static str,
-        collection: &str,
-        filter: (&str, &str),
-    ) -> Result<Vec<T>, AwsError> {
-        let mut entries = Vec::new();
-        let mut position = None::<String>;
-        loop {
-            let mut query = vec![filter, ("limit", PAGE)];
-            query.extend(position.as_deref().map(|position| ("position", position)));
-            let body = self.send(operation, Method::GET, &[collection], &query, None).await?;
-            let page: Page<T> = parse(operation, &body)?;
-            entries.extend(page.item);
-            position = page.position.filter(|position| !position.is_empty());
-            if position.is_none() {
-                return Ok(entries);
-            }
-        }
+        plan: &str,
+        key: &str,
+        first: &str,
+        last: &str,
+    ) -> Result<Vec<[i64; 2]>, AwsError> {
+        const OPERATION: &str = "GetUsage";
+        let path = ["usageplans", plan, "usage"];
+        let query = [("keyId", key), ("startDate", first), ("endDate", last)];
+        let usage = self.send(OPERATION, Method::GET, &path, &query, None).await?;
+        parse(OPERATION, &usage).map(|UsageOfPlan { mut items }| items.remove(key).unwrap_or_default())
     }
 
     async fn send(

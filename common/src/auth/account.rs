@@ -1,10 +1,13 @@
 //! Accounts and their subscriptions.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
+use super::record::hexadecimal;
 use crate::time::UnixSeconds;
 
 /// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. This includes e-mail
@@ -46,22 +49,25 @@ impl FromStr for AccountName {
     }
 }
 
-/// The tier that an account pays for. The tier determines the rate limit.
+/// The tier of an account. The tier determines the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
+    /// Only if the operator offers the free plan.
+    Free,
     Starter,
     Pro,
 }
 
 impl Tier {
     /// Every tier, the lowest first.
-    pub const ALL: [Self; 2] = [Self::Starter, Self::Pro];
+    pub const ALL: [Self; 3] = [Self::Free, Self::Starter, Self::Pro];
 
     /// Returns the name of the tier in the table, in tools and in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Free => "free",
             Self::Starter => "starter",
             Self::Pro => "pro",
         }
@@ -103,8 +109,8 @@ impl fmt::Display for SubscriptionStatus {
     }
 }
 
-/// The subscription of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The subscription of an account. As text: `pro, active, paid until 2026-12-01T00:00:00Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
     pub tier: Tier,
     pub status: SubscriptionStatus,
@@ -112,11 +118,66 @@ pub struct Subscription {
     pub paid_until: UnixSeconds,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+impl fmt::Display for Subscription {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tier, status, paid_until } = self;
+        write!(formatter, "{tier}, {status}, paid until {paid_until}")
+    }
+}
+
+/// The key in API Gateway that counts the requests of an account in a tier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayKey {
+    /// Its id in API Gateway.
+    pub id: String,
+    /// The id of its usage plan.
+    pub plan: String,
+    /// From when on API Gateway accepts the key: not at once after it is attached to the plan.
+    pub usable_from: UnixSeconds,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: AccountName,
-    #[serde(flatten)]
     pub subscription: Subscription,
+    /// The keys in API Gateway of the tiers that the account has had.
+    pub gateway_keys: BTreeMap<Tier, GatewayKey>,
+}
+
+impl Account {
+    /// Returns the tier in which API Gateway counts a request at the time `now`. After an upgrade, this is the highest earlier tier until
+    /// the new tier's key is usable. A new account has no other tier, so API Gateway refuses its requests until then.
+    #[must_use]
+    pub fn counted_in(&self, now: UnixSeconds) -> Tier {
+        let own = self.subscription.tier;
+        if self.gateway_keys.get(&own).is_none_or(|key| key.usable_from <= now) {
+            return own;
+        }
+        let usable = self.gateway_keys.iter().filter(|(_, key)| key.usable_from <= now);
+        usable.map(|(tier, _)| *tier).max().unwrap_or(own)
+    }
+}
+
+/// The value of an account's key in API Gateway for one tier: 40 hexadecimal digits. The authorizer returns it, and API Gateway counts
+/// requests under it. It is not secret, because the service does not accept it as a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UsageIdentifier(String);
+
+impl UsageIdentifier {
+    const LENGTH: usize = 40;
+
+    /// Returns the identifier of the account in this stack. Two stacks never have the same one, so they never share a key.
+    #[must_use]
+    pub fn new(stack: &str, account: &AccountName, tier: Tier) -> Self {
+        let mut text = hexadecimal(&Sha256::digest(format!("{stack}\n{account}\n{tier}")));
+        text.truncate(Self::LENGTH);
+        Self(text)
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 #[cfg(test)]
@@ -143,5 +204,44 @@ mod tests {
             assert_eq!(serde_json::to_value(status).unwrap(), status.name());
             assert_eq!(serde_json::from_value::<SubscriptionStatus>(status.name().into()).unwrap(), status);
         }
+    }
+
+    /// The expected value was computed with Python's `hashlib.sha256`.
+    #[test]
+    fn an_identifier_depends_on_stack_account_and_tier() {
+        let of = |stack: &str, name: &str, tier| UsageIdentifier::new(stack, &name.parse().unwrap(), tier);
+        let one = of("game", "bots", Tier::Pro);
+        assert_eq!(one.as_str(), "e30ad8a7f7ee898e810148b29b513d091d6cbbd8");
+        for other in
+            [of("game2", "bots", Tier::Pro), of("game", "bot", Tier::Pro), of("game", "bots", Tier::Free)]
+        {
+            assert_ne!(other, one);
+        }
+    }
+
+    #[test]
+    fn a_request_is_counted_in_the_highest_usable_tier_until_the_own_one_is_usable() {
+        let key = |usable_from| GatewayKey {
+            id: "id".to_owned(),
+            plan: "plan".to_owned(),
+            usable_from: UnixSeconds::new(usable_from),
+        };
+        let counted = |keys: &[(Tier, i64)], now| {
+            let subscription = Subscription {
+                tier: Tier::Pro,
+                status: SubscriptionStatus::Active,
+                paid_until: UnixSeconds::new(1_000),
+            };
+            let gateway_keys = keys.iter().map(|(tier, from)| (*tier, key(*from))).collect();
+            let account = Account { name: "bots".parse().unwrap(), subscription, gateway_keys };
+            account.counted_in(UnixSeconds::new(now))
+        };
+        assert_eq!(counted(&[], 100), Tier::Pro);
+        assert_eq!(counted(&[(Tier::Pro, 101)], 100), Tier::Pro);
+        let all = [(Tier::Free, 0), (Tier::Starter, 50), (Tier::Pro, 101)];
+        assert_eq!(
+            [49, 50, 100, 101].map(|now| counted(&all, now)),
+            [Tier::Free, Tier::Starter, Tier::Starter, Tier::Pro]
+        );
     }
 }

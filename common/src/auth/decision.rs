@@ -1,8 +1,8 @@
 //! The decision whether a request with a key is allowed (`functions/README.md`, Keys).
 
-use super::account::{Account, SubscriptionStatus, Tier};
+use super::account::{Account, AccountName, SubscriptionStatus, Tier};
 use super::key::MalformedKey;
-use super::record::{KeyId, KeyRecord, KeyState};
+use super::record::{KeyRecord, KeyState};
 use crate::time::UnixSeconds;
 
 /// The decision about a request with a key.
@@ -10,11 +10,11 @@ use crate::time::UnixSeconds;
 pub enum Decision {
     Allow {
         /// The account of the key.
-        account: String,
+        account: AccountName,
         /// The tier of the account.
         tier: Tier,
-        /// The identifier under which API Gateway counts requests.
-        usage_identifier: KeyId,
+        /// The tier in which API Gateway counts the request.
+        counted_in: Tier,
     },
     /// The key is valid, but its account has no active subscription: 403.
     Deny(Inactive),
@@ -29,8 +29,6 @@ pub enum Refusal {
     Malformed(#[from] MalformedKey),
     #[error("the key is unknown")]
     Unknown,
-    #[error("the key was not issued completely")]
-    Pending,
     #[error("the key was revoked at {at}")]
     Revoked {
         /// When the key was revoked or expired.
@@ -62,7 +60,6 @@ pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSecon
     let Some(key) = key else { return Decision::Refuse(Refusal::Unknown) };
     match key.state_at(now) {
         KeyState::Issued => {}
-        KeyState::Pending => return Decision::Refuse(Refusal::Pending),
         KeyState::Revoked { at } => return Decision::Refuse(Refusal::Revoked { at }),
     }
     let Some(account) = account.filter(|account| account.name == key.account) else {
@@ -75,9 +72,9 @@ pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSecon
             Decision::Deny(Inactive::Lapsed { paid_until: subscription.paid_until })
         }
         SubscriptionStatus::Active => Decision::Allow {
-            account: account.name.to_string(),
+            account: account.name.clone(),
             tier: subscription.tier,
-            usage_identifier: key.id(),
+            counted_in: account.counted_in(now),
         },
     }
 }

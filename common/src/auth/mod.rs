@@ -7,7 +7,10 @@ mod key;
 mod record;
 mod text;
 
-pub use self::account::{Account, AccountName, InvalidAccountName, Subscription, SubscriptionStatus, Tier};
+pub use self::account::{
+    Account, AccountName, GatewayKey, InvalidAccountName, Subscription, SubscriptionStatus, Tier,
+    UsageIdentifier,
+};
 pub use self::decision::{Decision, Inactive, Refusal, decide};
 pub use self::key::{ApiKey, KEY_PREFIX, MalformedKey, without_keys};
 pub use self::record::{

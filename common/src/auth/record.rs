@@ -30,8 +30,13 @@ impl KeyDigest {
 
 impl fmt::Display for KeyDigest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        formatter.write_str(&hexadecimal(&self.0))
     }
+}
+
+/// Returns the bytes in hexadecimal, in lower case.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl FromStr for KeyDigest {
@@ -59,8 +64,7 @@ fn is_lower_hexadecimal(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so no two keys share an id). It
-/// is also the key's usage identifier in API Gateway, which must have 20 to 128 characters.
+/// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so no two keys share an id).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct KeyId(String);
 
@@ -138,8 +142,6 @@ impl FromStr for Label {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// The key is being issued: its owner has not seen it, and API Gateway may not know it yet.
-    Pending,
     /// The key is valid unless it has expired.
     Issued,
     /// The key was revoked, which is final.
@@ -168,7 +170,7 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
-    /// Returns the id of the key, which is also its usage identifier.
+    /// Returns the id of the key.
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.digest.id()
@@ -190,14 +192,14 @@ impl Serialize for KeyDigest {
     }
 }
 
-impl Serialize for KeyState {
-    /// Serialises as a word.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Self::Pending => "pending",
-            Self::Issued => "issued",
-            Self::Revoked { .. } => "revoked",
-        })
+/// The state with its time: `issued`, `issued until TIME` or `revoked at TIME`.
+impl fmt::Display for KeyRecord {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.state, self.expires_at) {
+            (KeyState::Issued, None) => formatter.write_str("issued"),
+            (KeyState::Issued, Some(at)) => write!(formatter, "issued until {at}"),
+            (KeyState::Revoked { at }, _) => write!(formatter, "revoked at {at}"),
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{
-    ConsumedCapacity, DeleteRequest, KeysAndAttributes, Put, PutRequest, ReturnConsumedCapacity,
-    TransactWriteItem, WriteRequest,
+    AttributeValue, ConsumedCapacity, DeleteRequest, KeysAndAttributes, Put, PutRequest,
+    ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
 };
 use common::error::chain;
 use common::invocation::Invocation;
@@ -62,6 +62,25 @@ enum TimeLimit {
     Deadline(Instant),
     /// Each operation may take this long.
     Timeout(Duration),
+}
+
+/// The condition of a write.
+#[derive(Debug, Default)]
+pub(crate) struct Condition {
+    expression: Option<String>,
+    values: Option<Attributes>,
+}
+
+impl Condition {
+    pub(crate) fn new(expression: &str) -> Self {
+        Self { expression: Some(expression.to_owned()), values: None }
+    }
+
+    /// Adds the value for the placeholder of the expression.
+    pub(crate) fn with(mut self, placeholder: &str, value: AttributeValue) -> Self {
+        self.values.get_or_insert_default().insert(placeholder.to_owned(), value);
+        self
+    }
 }
 
 impl Table {
@@ -265,16 +284,18 @@ impl<'a> Session<'a> {
     }
 
     /// Puts all rows and `last` in one transaction, and returns the write units: twice as many as for a batch. If the condition of `last` does
-    /// not hold, writes nothing and returns `None`.
+    /// not hold, writes nothing and returns `None`. A request that the SDK repeats after a lost response has the same token, so DynamoDB does
+    /// not refuse it because of the first one.
     pub(crate) async fn put_at_once(
         self,
         rows: Vec<Attributes>,
         last: Attributes,
-        condition: Option<&str>,
+        condition: Option<Condition>,
     ) -> Result<Option<f64>, Error> {
         let operation = self.operation("TransactWriteItems");
         let put = |row| Put::builder().table_name(self.table_name()).set_item(Some(row));
-        let last = put(last).set_condition_expression(condition.map(str::to_owned));
+        let Condition { expression, values } = condition.unwrap_or_default();
+        let last = put(last).set_condition_expression(expression).set_expression_attribute_values(values);
         let puts = rows.into_iter().map(put).chain([last]);
         let items = puts.map(|put| Ok(TransactWriteItem::builder().put(put.build()?).build()));
         let items: Result<Vec<_>, BuildError> = items.collect();

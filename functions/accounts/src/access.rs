@@ -1,39 +1,65 @@
-//! The table `Access`, from which the authorizer decides, and API Gateway, which counts requests. API Gateway has a separate key for each
-//! key of this service. A command may be interrupted at any point: the service accepts a new key only once the command has made all of its
-//! changes, and a repeated command makes the missing changes.
+//! The table `Access`, from which the authorizer decides, and API Gateway, which counts requests. A command changes an account and its keys
+//! in one transaction ([`tables::access::apply`]). What it needs in API Gateway, it does before, so an interrupted command can be repeated.
 
 use std::time::Duration;
 
-use common::auth::{Account, AccountName, KeyRecord};
+use common::auth::{AccountName, KeyId, KeyRecord};
+use common::config::Config;
+use common::lambda::StartError;
 use common::time::{UnixMilliseconds, UnixSeconds};
-use futures_util::TryStreamExt;
-use gateway::{Gateway, GatewayKey};
+use gateway::{Gateway, PlanLimits, UsageClient};
+use tables::access::{AccountRecord, Change};
 use tables::{Session, Table};
 
 use crate::error::Error;
 
-/// The maximum number of attempts when another process makes a conflicting change.
-pub(crate) const ATTEMPTS: u32 = 5;
+/// The most attempts if other processes change the same account. An account issues 100 keys a day, so few can be waiting.
+const ATTEMPTS: u32 = 50;
+/// The pause before the next attempt.
+const PAUSE: Duration = Duration::from_millis(20);
 /// The time limit of one operation on the table, including all retries.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The table and the API Gateway that the commands use.
 #[derive(Debug)]
-pub struct Access {
+pub(crate) struct Access {
     table: Table,
-    /// `None` if there are no usage plans.
-    pub(crate) gateway: Option<Gateway>,
+    pub(crate) gateway: Gateway,
+    pub(crate) usage: UsageClient,
+    pub(crate) limits: PlanLimits,
+}
+
+/// A command that changes an account.
+pub(crate) trait Plan {
+    type Result;
+
+    /// Returns the change of the account as it was read, which is `None` if it does not exist. Called again if another process changes the
+    /// account meanwhile.
+    ///
+    /// # Errors
+    /// If the command is refused, or a step that must come before the change fails.
+    fn plan(
+        &self,
+        access: &Access,
+        before: Option<&AccountRecord>,
+    ) -> impl Future<Output = Result<Planned<Self::Result>, Error>> + Send;
+}
+
+/// A change that a command makes, and its result.
+pub(crate) struct Planned<T> {
+    /// `None` if there is nothing to change.
+    pub(crate) change: Option<Change>,
+    pub(crate) result: T,
 }
 
 impl Access {
-    pub(crate) const fn new(table: Table, gateway: Option<Gateway>) -> Self {
-        Self { table, gateway }
-    }
-
-    /// Returns an `Access` whose commands change only the table.
-    #[must_use]
-    pub const fn without_gateway(table: Table) -> Self {
-        Self::new(table, None)
+    pub(crate) fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self {
+            table: Table::access(config)?,
+            gateway: Gateway::of_function(config)?,
+            usage: UsageClient::of_function(config)?,
+            limits: PlanLimits::of_config(config)?,
+        })
     }
 
     /// The table, with a time limit for each operation.
@@ -46,39 +72,36 @@ impl Access {
     }
 
     /// Returns the account, or an error if it does not exist.
-    pub(crate) async fn existing(&self, name: &AccountName) -> Result<Account, Error> {
+    pub(crate) async fn existing(&self, name: &AccountName) -> Result<AccountRecord, Error> {
         self.account(name).await?.ok_or_else(|| Error::NoAccount(name.clone()))
     }
 
-    pub(crate) async fn account(&self, name: &AccountName) -> Result<Option<Account>, Error> {
+    pub(crate) async fn account(&self, name: &AccountName) -> Result<Option<AccountRecord>, Error> {
         Ok(tables::access::account(self.table(), name).await?)
     }
 
-    /// Returns the keys of the account in every state, newest first.
-    pub(crate) async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
-        let mut keys: Vec<_> = tables::access::keys_of(self.table(), name).try_collect().await?;
-        keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
-        Ok(keys)
+    /// Returns the key, or an error if it does not exist or belongs to another account than `owner`.
+    pub(crate) async fn key(&self, id: &KeyId, owner: Option<&AccountName>) -> Result<KeyRecord, Error> {
+        let key = tables::access::key(self.table(), id).await?;
+        let is_owned = |key: &KeyRecord| owner.is_none_or(|owner| key.account == *owner);
+        key.filter(is_owned).ok_or_else(|| Error::NoKey(id.clone()))
     }
 
-    /// Moves the API Gateway key to the usage plan of the account's tier, and moves it again if another process changes the tier meanwhile.
-    /// Returns false if the key was already in the right plan.
-    pub(crate) async fn move_to_plan(
-        &self,
-        gateway: &Gateway,
-        mut account: Account,
-        gateway_key: &GatewayKey,
-    ) -> Result<bool, Error> {
-        let mut is_moved = false;
+    /// Reads the account, makes the change that the command plans, and returns the command's result.
+    pub(crate) async fn change<P: Plan>(&self, name: &AccountName, command: &P) -> Result<P::Result, Error> {
         for _ in 0..ATTEMPTS {
-            let tier = account.subscription.tier;
-            is_moved |= gateway.move_to(tier, gateway_key).await?;
-            match self.account(&account.name).await? {
-                Some(current) if current.subscription.tier != tier => account = current,
-                _ => return Ok(is_moved),
+            let before = self.account(name).await?;
+            let Planned { change, result } = command.plan(self, before.as_ref()).await?;
+            let is_done = match change {
+                None => true,
+                Some(change) => tables::access::apply(self.table(), before.as_ref(), &change).await?,
+            };
+            if is_done {
+                return Ok(result);
             }
+            tokio::time::sleep(PAUSE).await;
         }
-        Err(Error::Contended(account.name))
+        Err(Error::Contended(name.clone()))
     }
 }
 

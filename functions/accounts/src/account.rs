@@ -1,13 +1,22 @@
-//! `set_account`, `get_account` and `list_keys`. If the tier changes, the account's keys move to another usage plan.
+//! `set_account`, `get_account`, `list_keys`, `usage`, `delete_account` and `prune_account`.
 
-use common::auth::{Account, AccountName, KeyRecord, KeyState, Subscription, SubscriptionStatus, Tier};
+use std::time::Duration;
+
+use common::auth::{Account, AccountName, KeyId, KeyRecord, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
-use gateway::Gateway;
+use tables::access::{AccountRecord, Change, ended_keys};
 
-use crate::access::{ATTEMPTS, Access, now};
+use crate::access::{Access, Plan, Planned, now};
 use crate::error::Error;
 use crate::response::Response;
-use crate::view::{AccountView, AccountWithKeys, KeyView, Keys, Note};
+use crate::view::{AccountView, AccountWithKeys, Deleted, KeyView, Keys, Pruned};
+
+/// The number of ended keys that commands show: the latest.
+const ENDED_KEYS: usize = 20;
+/// The number of ended keys that `delete_account` deletes at once.
+const DELETED_AT_ONCE: usize = 100;
+/// How long the keys of API Gateway are kept after the paid time of their account.
+const GATEWAY_KEYS_KEPT: Duration = Duration::from_hours(180 * 24);
 
 /// The changes to an account. `None` leaves a value unchanged.
 #[derive(Clone, Copy)]
@@ -21,114 +30,156 @@ impl Changes {
     const fn is_empty(&self) -> bool {
         self.tier.is_none() && self.status.is_none() && self.paid_until.is_none()
     }
+
+    /// Returns the changed subscription; `None` if a new account lacks a value.
+    fn of(self, before: Option<Subscription>) -> Option<Subscription> {
+        let Self { tier, status, paid_until } = self;
+        Some(Subscription {
+            tier: tier.or(before.map(|before| before.tier))?,
+            status: status.or(before.map(|before| before.status)).unwrap_or(SubscriptionStatus::Active),
+            paid_until: paid_until.or(before.map(|before| before.paid_until))?,
+        })
+    }
 }
 
-pub(crate) async fn set(access: &Access, name: AccountName, changes: Changes) -> Result<Response, Error> {
-    let (before, account) = change(access, name, changes).await?;
-    let mut response = Response::of(&AccountView::at(now(), &account))?.about(&account.name);
-    let tier = account.subscription.tier;
-    match &access.gateway {
-        // Even if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
-        Some(gateway) => move_keys_until_settled(access, gateway, account, &mut response.notes).await?,
-        None if before.is_some_and(|before| before.subscription.tier != tier) => {
-            response.notes.push(Note::NoGateway);
-        }
-        None => {}
+struct Set<'a> {
+    name: &'a AccountName,
+    changes: Changes,
+}
+
+impl Plan for Set<'_> {
+    type Result = Account;
+
+    async fn plan(&self, access: &Access, before: Option<&AccountRecord>) -> Result<Planned<Account>, Error> {
+        let subscription = self.changes.of(before.map(|before| before.account.subscription));
+        let subscription = subscription.ok_or_else(|| Error::IncompleteAccount(self.name.clone()))?;
+        // A command without changes only completes the key in API Gateway. Every other command has a time, also if it repeats the stored
+        // values, so that earlier payments do not undo it. Rounded up, so that a payment in the same second does not either.
+        let at = Some(now().plus(Duration::from_secs(1))).filter(|_| !self.changes.is_empty());
+        store(access, self.name, before, subscription, at).await
     }
-    Ok(response)
+}
+
+/// Changes or creates the account. Its key in API Gateway exists before the row says so.
+pub(crate) async fn set(access: &Access, name: &AccountName, changes: Changes) -> Result<Response, Error> {
+    let account = access.change(name, &Set { name, changes }).await?;
+    Ok(Response::of(&AccountView::at(now(), &account))?.about(name))
+}
+
+/// Plans to store the subscription, as changed at the time `at`; `None` keeps the time of the account. The key in API Gateway exists before.
+pub(crate) async fn store(
+    access: &Access,
+    name: &AccountName,
+    before: Option<&AccountRecord>,
+    subscription: Subscription,
+    at: Option<UnixSeconds>,
+) -> Result<Planned<Account>, Error> {
+    let tier = subscription.tier;
+    if access.gateway.plan(tier).is_none() {
+        return Err(Error::InvalidCommand(format!(
+            "tier: {tier} is not offered; the parameter FreePlan is off"
+        )));
+    }
+    let new = || {
+        let account = Account { name: name.clone(), subscription, gateway_keys: [].into() };
+        AccountRecord::new(account, now())
+    };
+    let mut after = before.cloned().unwrap_or_else(new);
+    after.account.subscription = subscription;
+    access.gateway.complete(&mut after.account, now()).await?;
+    after.changed_at = at.unwrap_or(after.changed_at);
+    let result = after.account.clone();
+    let change = Change { account: after, keys: Vec::new(), request: None };
+    Ok(Planned { change: Some(change).filter(|change| before != Some(&change.account)), result })
 }
 
 pub(crate) async fn get(access: &Access, name: &AccountName) -> Result<Response, Error> {
-    let account = access.existing(name).await?;
-    let keys = access.keys_of(name).await?;
-    let keys = keys.iter().map(|key| KeyView::at(now(), key)).collect();
-    Ok(Response::of(&AccountWithKeys { account: AccountView::at(now(), &account), keys })?.about(name))
+    let record = access.existing(name).await?;
+    let keys = keys_of(access, &record).await?;
+    let account = AccountView::at(now(), &record.account);
+    Ok(Response::of(&AccountWithKeys { account, keys })?.about(name))
 }
 
 pub(crate) async fn list_keys(access: &Access, name: &AccountName) -> Result<Response, Error> {
-    let keys = access.keys_of(name).await?;
-    if keys.is_empty() {
-        access.existing(name).await?;
-    }
-    let keys = keys.iter().map(|key| KeyView::at(now(), key)).collect();
+    let record = access.existing(name).await?;
+    let keys = keys_of(access, &record).await?;
     Ok(Response::of(&Keys { account: name.clone(), keys })?.about(name))
 }
 
-/// Changes or creates the account. Returns the previous account, if it existed, and the new one.
-async fn change(
-    access: &Access,
-    name: AccountName,
-    changes: Changes,
-) -> Result<(Option<Account>, Account), Error> {
-    let Changes { tier, status, paid_until } = changes;
-    for _ in 0..ATTEMPTS {
-        let before = access.account(&name).await?;
-        let subscription = match before.as_ref().map(|before| before.subscription) {
-            Some(before) => Subscription {
-                tier: tier.unwrap_or(before.tier),
-                status: status.unwrap_or(before.status),
-                paid_until: paid_until.unwrap_or(before.paid_until),
-            },
-            None => match (tier, paid_until) {
-                (Some(tier), Some(paid_until)) => {
-                    Subscription { tier, status: status.unwrap_or(SubscriptionStatus::Active), paid_until }
-                }
-                _ => return Err(Error::IncompleteAccount(name)),
-            },
-        };
-        let account = Account { name: name.clone(), subscription };
-        // A command that repeats the stored values is also written: the time of the write makes earlier events of payments outdated.
-        if changes.is_empty()
-            || tables::access::replace_account(access.table(), before.as_ref(), &account).await?
-        {
-            return Ok((before, account));
-        }
+/// Returns the valid keys of the account and the latest ended ones, newest first.
+async fn keys_of(access: &Access, record: &AccountRecord) -> Result<Vec<KeyView>, Error> {
+    let (table, now) = (access.table(), now());
+    let mut keys = ended_keys(table, &record.account.name, now, ENDED_KEYS).await?;
+    keys.retain(|key| !record.keys.contains_key(&key.id()));
+    for id in record.keys.keys() {
+        keys.extend(tables::access::key(table, id).await?);
     }
-    Err(Error::Contended(name))
+    keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
+    Ok(keys.iter().map(|key| KeyView::at(now, key)).collect())
 }
 
-/// Moves the account's keys, and moves them again if another process changes the tier meanwhile.
-async fn move_keys_until_settled(
-    access: &Access,
-    gateway: &Gateway,
-    mut account: Account,
-    notes: &mut Vec<Note>,
-) -> Result<(), Error> {
-    for _ in 0..ATTEMPTS {
-        move_keys(access, gateway, &account, notes).await?;
-        match access.account(&account.name).await? {
-            Some(current) if current.subscription.tier != account.subscription.tier => account = current,
-            _ => return Ok(()),
-        }
-    }
-    Err(Error::Contended(account.name))
+pub(crate) async fn usage(access: &Access, name: &AccountName) -> Result<Response, Error> {
+    let record = access.existing(name).await?;
+    let usage = access.limits.usage(&access.usage, &record.account, now()).await?;
+    Ok(Response::of(&usage)?.about(name))
 }
 
-/// Moves the account's keys, except revoked ones, to the usage plan of the account's tier.
-async fn move_keys(
-    access: &Access,
-    gateway: &Gateway,
-    account: &Account,
-    notes: &mut Vec<Note>,
-) -> Result<(), Error> {
-    let mut keys: Vec<KeyRecord> = access.keys_of(&account.name).await?;
-    keys.retain(|key| !matches!(key.state_at(now()), KeyState::Revoked { .. }));
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let in_gateway = gateway.keys().await?;
-    let tier = account.subscription.tier;
-    for key in keys {
-        let key_id = key.id();
-        match in_gateway.get(key_id.as_str()) {
-            Some(gateway_key) if gateway.move_to(tier, gateway_key).await? => {
-                notes.push(Note::KeyMoved { key_id, tier });
+/// Deletes the account, its keys, and its keys in API Gateway. The account's row goes last, so a repeated command finds what an interrupted
+/// one has left.
+pub(crate) async fn delete(access: &Access, name: &AccountName) -> Result<Response, Error> {
+    let table = access.table();
+    let mut deleted = 0;
+    loop {
+        let record = access.account(name).await?;
+        let valid: Vec<KeyId> = record.iter().flat_map(|record| record.keys.keys().cloned()).collect();
+        tables::access::delete_keys(table, &valid).await?;
+        deleted += valid.len();
+        loop {
+            let ended = ended_keys(table, name, now(), DELETED_AT_ONCE).await?;
+            let ended: Vec<_> = ended.iter().map(KeyRecord::id).collect();
+            tables::access::delete_keys(table, &ended).await?;
+            deleted += ended.len();
+            if ended.len() < DELETED_AT_ONCE {
+                break;
             }
-            Some(_) => {}
-            // The process that is issuing this key moves it to the right plan.
-            None if key.state == KeyState::Pending => {}
-            None => notes.push(Note::KeyNotInGateway { key_id, label: key.label }),
+        }
+        let Some(record) = record else {
+            return if deleted == 0 { Err(Error::NoAccount(name.clone())) } else { done(name, deleted) };
+        };
+        for key in record.account.gateway_keys.values() {
+            access.gateway.delete(key).await?;
+        }
+        // If the account has changed meanwhile, it may have another key.
+        if tables::access::delete_account(table, &record).await? {
+            return done(name, deleted);
         }
     }
-    Ok(())
+}
+
+fn done(name: &AccountName, keys: usize) -> Result<Response, Error> {
+    Ok(Response::of(&Deleted { account: name.clone(), keys })?.about(name))
+}
+
+struct Prune<'a>(&'a AccountName);
+
+impl Plan for Prune<'_> {
+    type Result = Pruned;
+
+    async fn plan(&self, access: &Access, before: Option<&AccountRecord>) -> Result<Planned<Pruned>, Error> {
+        let mut after = before.cloned().ok_or_else(|| Error::NoAccount(self.0.clone()))?;
+        let has_lapsed = after.account.subscription.paid_until.plus(GATEWAY_KEYS_KEPT) < now();
+        let pruned = if has_lapsed { std::mem::take(&mut after.account.gateway_keys) } else { [].into() };
+        for key in pruned.values() {
+            access.gateway.delete(key).await?;
+        }
+        let change = Change { account: after, keys: Vec::new(), request: None };
+        let result = Pruned { account: self.0.clone(), gateway_keys: pruned.len() };
+        Ok(Planned { change: Some(change).filter(|_| !pruned.is_empty()), result })
+    }
+}
+
+/// Deletes the account's keys in API Gateway if its paid time ended 180 days ago. The next payment creates new ones.
+pub(crate) async fn prune(access: &Access, name: &AccountName) -> Result<Response, Error> {
+    let pruned = access.change(name, &Prune(name)).await?;
+    Ok(Response::of(&pruned)?.about(name))
 }

@@ -29,10 +29,14 @@ pub enum Command {
     },
     RevokeKey {
         key_id: KeyId,
+        /// The account to which the key must belong. Required by the function for keys.
+        account: Option<AccountName>,
     },
     /// Issues another key with the same label.
     ReplaceKey {
         key_id: KeyId,
+        /// As in `RevokeKey`.
+        account: Option<AccountName>,
         /// How long the replaced key stays valid: 0 to 604,800 seconds.
         grace_seconds: u32,
     },
@@ -44,17 +48,27 @@ pub enum Command {
         /// `next` of the previous page; `None` for the first page.
         after: Option<String>,
     },
-    /// Adds an account or a key without overwriting anything.
+    /// Adds an account or a key without overwriting anything. An account must be added before its keys.
     ImportRow {
         row: Row,
-        /// Other keys that may have the same label. The index of the table may not list them yet.
-        others: Vec<KeyId>,
     },
-    /// Adds issued keys to the usage plans of their accounts' tiers.
-    AddToGateway {
-        key_ids: Vec<KeyId>,
+    /// Asks API Gateway what the account has used of its limits in this month.
+    Usage {
+        account: AccountName,
+    },
+    /// Deletes an account with its keys.
+    DeleteAccount {
+        account: AccountName,
+    },
+    /// Deletes the keys in API Gateway of an account whose paid time ended 180 days ago.
+    PruneAccount {
+        account: AccountName,
     },
 }
+
+/// The commands of the function for keys: those on the keys of one account.
+pub(crate) const KEY_COMMANDS: [&str; 6] =
+    ["get_account", "list_keys", "issue_key", "replace_key", "revoke_key", "usage"];
 
 impl Command {
     /// The account or key that the command names.
@@ -64,8 +78,13 @@ impl Command {
             Self::SetAccount { account, .. }
             | Self::GetAccount { account }
             | Self::IssueKey { account, .. }
-            | Self::ListKeys { account } => (Some(account.clone()), None),
-            Self::RevokeKey { key_id } | Self::ReplaceKey { key_id, .. } => (None, Some(key_id.clone())),
+            | Self::ListKeys { account }
+            | Self::Usage { account }
+            | Self::DeleteAccount { account }
+            | Self::PruneAccount { account } => (Some(account.clone()), None),
+            Self::RevokeKey { key_id, account } | Self::ReplaceKey { key_id, account, .. } => {
+                (account.clone(), Some(key_id.clone()))
+            }
             _ => (None, None),
         }
     }

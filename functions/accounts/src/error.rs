@@ -4,6 +4,7 @@ use std::fmt;
 
 use aws::AwsError;
 use common::auth::{AccountName, KeyId, Label};
+use gateway::UsageError;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, thiserror::Error)]
@@ -20,18 +21,33 @@ pub enum Error {
     LabelTaken { account: AccountName, label: Label, id: KeyId },
     #[error("the account {account} has {maximum} valid keys, which is the maximum; revoke one")]
     TooManyKeys { account: AccountName, maximum: usize },
-    #[error("the key {0} is pending or revoked, and cannot be replaced")]
+    #[error(
+        "the account {account} has issued {maximum} keys today (UTC), which is the maximum; try again tomorrow"
+    )]
+    TooManyKeysToday { account: AccountName, maximum: u32 },
+    #[error("the key {0} is revoked, and cannot be replaced")]
     NotIssued(KeyId),
-    #[error("another process revoked or removed the key {0} before it was issued")]
-    Overtaken(KeyId),
-    #[error("another process keeps changing the account {0}")]
+    #[error("other processes keep changing the account {0}")]
     Contended(AccountName),
     #[error(transparent)]
     Table(#[from] tables::Error),
+    #[error(
+        "{0}; `cargo admin account prune` deletes the keys in API Gateway of accounts that are no longer paid for, or request a higher quota \
+         from AWS"
+    )]
+    GatewayFull(AwsError),
     #[error(transparent)]
-    Gateway(#[from] AwsError),
+    Gateway(AwsError),
+    #[error(transparent)]
+    Usage(#[from] UsageError),
     #[error("{0}")]
     Internal(String),
+}
+
+impl From<AwsError> for Error {
+    fn from(error: AwsError) -> Self {
+        if error.is("LimitExceededException") { Self::GatewayFull(error) } else { Self::Gateway(error) }
+    }
 }
 
 /// The machine-readable code of an error.
@@ -45,7 +61,6 @@ pub enum Code {
     LabelTaken,
     TooManyKeys,
     NotIssued,
-    Overtaken,
     Contended,
     Unavailable,
 }
@@ -74,11 +89,14 @@ impl From<&Error> for CommandFailure {
             Error::IncompleteAccount(_) => (Code::IncompleteAccount, None),
             Error::NoKey(id) => (Code::NoKey, Some(id)),
             Error::LabelTaken { id, .. } => (Code::LabelTaken, Some(id)),
-            Error::TooManyKeys { .. } => (Code::TooManyKeys, None),
+            Error::TooManyKeys { .. } | Error::TooManyKeysToday { .. } => (Code::TooManyKeys, None),
             Error::NotIssued(id) => (Code::NotIssued, Some(id)),
-            Error::Overtaken(id) => (Code::Overtaken, Some(id)),
             Error::Contended(_) => (Code::Contended, None),
-            Error::Table(_) | Error::Gateway(_) | Error::Internal(_) => (Code::Unavailable, None),
+            Error::Table(_)
+            | Error::GatewayFull(_)
+            | Error::Gateway(_)
+            | Error::Usage(_)
+            | Error::Internal(_) => (Code::Unavailable, None),
         };
         Self { code, message: error.to_string(), key_id: key_id.cloned() }
     }

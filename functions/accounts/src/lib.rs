@@ -1,8 +1,8 @@
-//! Manages accounts and API keys. The function has no route and no address: callers invoke it through IAM. An event is one command, and
-//! the response is its result or an error. `cargo admin` is one of the callers. If there is a table but no stack, `cargo admin` runs the
-//! same commands in its own process (`Access::run`).
+//! Manages accounts and API keys. Two functions run this binary: `accounts` accepts all commands, for operators and `cargo admin`; `keys`
+//! accepts the commands on the keys of one account, for sites. They have no route and no address: callers invoke them through IAM. An event
+//! is one command, and the response is its result or an error.
 //!
-//! The log is an audit trail with one line per command. No line and no error contains a key.
+//! The log is an audit trail with one line per command, and one per changed row. No line and no error contains a key.
 
 mod access;
 mod account;
@@ -19,26 +19,23 @@ mod view;
 use std::time::Duration;
 
 use common::auth::{AccountName, KeyId, Label, without_keys};
-use common::config::Config;
+use common::config::{AllowedCommands, Config};
 use common::lambda::{
     Context, Diagnostic, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, guard, milliseconds,
     serve, set_up,
 };
-use gateway::Gateway;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use tables::Table;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-pub use self::access::Access;
+use self::access::Access;
 use self::account::Changes;
-use self::command::Command;
+use self::command::{Command, KEY_COMMANDS};
 use self::error::{Code, CommandFailure, Error};
-pub use self::explain::{Explanation, InGateway};
-use self::issue::Order;
+pub use self::explain::Explanation;
 use self::response::{Reply, Response};
-pub use self::rows::{AccountRow, ExportedRows, GatewayTally, Imported, KeyRow, Row};
-pub use self::view::{AccountView, AccountWithKeys, IssuedKey, KeyView, Keys, Note, State};
+pub use self::rows::{AccountRow, ExportedRows, Imported, KeyRow, Row};
+pub use self::view::{AccountView, AccountWithKeys, Deleted, IssuedKey, KeyView, Keys, Note, Pruned, State};
 
 const NAME: &str = "accounts";
 
@@ -59,13 +56,14 @@ pub fn run() -> Result<(), common::lambda::Error> {
 
 struct Accounts {
     access: Access,
+    allowed: AllowedCommands,
     is_cold: IsCold,
 }
 
 impl Accounts {
     fn new(config: &Config) -> Result<Self, StartError> {
-        let access = Access::new(Table::access(config)?, Gateway::of_function(config)?);
-        Ok(Self { access, is_cold: IsCold::default() })
+        let (access, allowed) = (Access::new(config)?, config.allowed_commands);
+        Ok(Self { access, allowed, is_cold: IsCold::default() })
     }
 
     /// Handles one event.
@@ -82,6 +80,7 @@ impl Accounts {
             let request = fields.remove(REQUEST_ID);
             let name = fields.get("command").and_then(Value::as_str).map(str::to_owned);
             line.caller_request_id = request.map(parse).transpose()?;
+            self.allow(name.as_deref().unwrap_or_default(), &fields)?;
             let command: Command = parse(Value::Object(fields))?;
             // `name` is the name of a command: otherwise `parse` would have failed.
             line.command = name;
@@ -100,6 +99,21 @@ impl Accounts {
         line.write(&event.context, start.elapsed(), self.is_cold.take(), &reply);
         Ok(reply)
     }
+
+    /// Checks that this function accepts the command, and for keys that it names the account.
+    fn allow(&self, command: &str, fields: &Map<String, Value>) -> Result<(), Error> {
+        match self.allowed {
+            AllowedCommands::All => Ok(()),
+            AllowedCommands::Keys if !KEY_COMMANDS.contains(&command) => Err(Error::InvalidCommand(format!(
+                "command: this function accepts only {}",
+                KEY_COMMANDS.join(", ")
+            ))),
+            AllowedCommands::Keys if fields.get("account").is_none_or(Value::is_null) => {
+                Err(Error::InvalidCommand(format!("account: {command} requires the account of the key")))
+            }
+            AllowedCommands::Keys => Ok(()),
+        }
+    }
 }
 
 impl Access {
@@ -108,25 +122,24 @@ impl Access {
     ///
     /// # Errors
     /// If a step of the command fails. A repeated command completes the missing steps.
-    pub async fn run(&self, command: Command, request: Option<&Label>) -> Result<Response, Error> {
+    pub(crate) async fn run(&self, command: Command, request: Option<&Label>) -> Result<Response, Error> {
         match command {
             Command::SetAccount { account, tier, status, paid_until } => {
-                account::set(self, account, Changes { tier, status, paid_until }).await
+                account::set(self, &account, Changes { tier, status, paid_until }).await
             }
             Command::GetAccount { account } => account::get(self, &account).await,
-            Command::IssueKey { account, label } => {
-                let order = Order { account: &account, label: &label, replaced: None, request };
-                issue::issue(self, &order).await
-            }
+            Command::IssueKey { account, label } => issue::issue(self, &account, &label, request).await,
             Command::ListKeys { account } => account::list_keys(self, &account).await,
-            Command::RevokeKey { key_id } => revoke::run(self, &key_id).await,
-            Command::ReplaceKey { key_id, grace_seconds } => {
-                issue::replace(self, &key_id, grace_seconds, request).await
+            Command::RevokeKey { key_id, account } => revoke::run(self, &key_id, account.as_ref()).await,
+            Command::ReplaceKey { key_id, account, grace_seconds } => {
+                issue::replace(self, &key_id, account.as_ref(), grace_seconds, request).await
             }
             Command::ExplainKey { key } => explain::run(self, &key).await,
             Command::ExportRows { after } => rows::export(self, after).await,
-            Command::ImportRow { row, others } => rows::import(self, row, &others).await,
-            Command::AddToGateway { key_ids } => rows::add_to_gateway(self, &key_ids).await,
+            Command::ImportRow { row } => rows::import(self, row).await,
+            Command::Usage { account } => account::usage(self, &account).await,
+            Command::DeleteAccount { account } => account::delete(self, &account).await,
+            Command::PruneAccount { account } => account::prune(self, &account).await,
         }
     }
 }

@@ -1,25 +1,51 @@
-//! `revoke_key`. The command changes the table first, because the authorizer decides by the table, and API Gateway only counts requests. If
-//! the command is interrupted, a repeated command completes the change.
+//! `revoke_key`.
 
-use common::auth::KeyId;
+use common::auth::{AccountName, KeyId, KeyRecord, KeyState};
+use common::time::UnixSeconds;
+use tables::access::{AccountRecord, Change, KeyChange};
 
-use crate::access::{Access, now};
+use crate::access::{Access, Plan, Planned, now};
 use crate::error::Error;
 use crate::response::Response;
-use crate::view::{KeyView, Note};
+use crate::view::KeyView;
 
-pub(crate) async fn run(access: &Access, id: &KeyId) -> Result<Response, Error> {
-    tables::access::revoke_key(access.table(), id, now()).await?;
-    let key = tables::access::key(access.table(), id).await?.ok_or_else(|| Error::NoKey(id.clone()))?;
-    let mut response = Response::of(&KeyView::at(now(), &key))?.about_key(&key.account, id);
-    response.notes.extend(delete_from_gateway(access, id).await?);
-    Ok(response)
+struct Revoke<'a> {
+    id: &'a KeyId,
+    account: &'a AccountName,
 }
 
-/// Deletes the API Gateway key for our key `id`, if there is one.
-pub(crate) async fn delete_from_gateway(access: &Access, id: &KeyId) -> Result<Option<Note>, Error> {
-    let Some(gateway) = &access.gateway else { return Ok(Some(Note::NoGateway)) };
-    let Some(gateway_key) = gateway.find(id).await? else { return Ok(None) };
-    let is_deleted = gateway.delete(&gateway_key).await?;
-    Ok(Some(if is_deleted { Note::KeyDeletedFromGateway } else { Note::KeySharedInGateway }))
+impl Plan for Revoke<'_> {
+    type Result = KeyRecord;
+
+    async fn plan(
+        &self,
+        access: &Access,
+        before: Option<&AccountRecord>,
+    ) -> Result<Planned<KeyRecord>, Error> {
+        let mut account = before.cloned().ok_or_else(|| Error::NoAccount(self.account.clone()))?;
+        // Read after the account: a change of the key since then is also a change of the account.
+        let key = access.key(self.id, Some(self.account)).await?;
+        let revoked = revoked(&mut account, key, now());
+        let result = revoked.after.clone();
+        let is_new = revoked.before.as_ref() != Some(&result);
+        let change = Change { account, keys: vec![revoked], request: None };
+        Ok(Planned { change: Some(change).filter(|_| is_new), result })
+    }
+}
+
+/// Revokes the key. If it was revoked before, returns it unchanged.
+pub(crate) async fn run(access: &Access, id: &KeyId, owner: Option<&AccountName>) -> Result<Response, Error> {
+    let account = access.key(id, owner).await?.account;
+    let key = access.change(&account, &Revoke { id, account: &account }).await?;
+    Ok(Response::of(&KeyView::at(now(), &key))?.about_key(&account, id))
+}
+
+/// Removes the key from the account's valid keys, and returns its change: revoked at the time `at`, unless it has ended before.
+pub(crate) fn revoked(account: &mut AccountRecord, key: KeyRecord, at: UnixSeconds) -> KeyChange {
+    account.keys.remove(&key.id());
+    let state = match key.state_at(at) {
+        KeyState::Issued => KeyState::Revoked { at },
+        ended @ KeyState::Revoked { .. } => ended,
+    };
+    KeyChange { after: KeyRecord { state, expires_at: None, ..key.clone() }, before: Some(key) }
 }

@@ -1,26 +1,45 @@
-//! `export_rows`, `import_row` and `add_to_gateway`: accounts and keys as rows of a file. An import removes nothing, leaves an existing
-//! account unchanged, and moves the state of a key only forward, from pending to issued to revoked. The row of a key has the key's SHA-256,
-//! from which the key cannot be computed.
+//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves an existing account unchanged, and
+//! moves the state of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key cannot be
+//! computed.
 
 use common::auth::{
-    Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
-    Tier, without_keys,
+    Account, AccountName, KeyDigest, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus, Tier,
+    without_keys,
 };
 use common::time::UnixSeconds;
-use serde::{Deserialize, Serialize};
-use tables::access::AccessRow;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use tables::access::{AccessRow, AccountRecord, Change, KeyChange, ValidKey};
 
-use crate::access::{Access, now};
+use crate::access::{Access, Plan, Planned, now};
+use crate::account::store;
 use crate::error::Error;
 use crate::response::Response;
 use crate::view::{State, split};
 
-/// A row of an exported file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// A row of an exported file. An error of deserialising it names the field.
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Row {
     Account(AccountRow),
     Key(KeyRow),
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fn of<T: DeserializeOwned, E: serde::de::Error>(row: Value) -> Result<T, E> {
+            serde_path_to_error::deserialize(row).map_err(E::custom)
+        }
+        let row = Value::deserialize(deserializer)?;
+        if !row.is_object() {
+            return Err(D::Error::custom(
+                "a row must be an object with the fields of an account or of a key",
+            ));
+        }
+        // Only keys have this field.
+        if row.get("sha256").is_some() { of(row).map(Self::Key) } else { of(row).map(Self::Account) }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +49,8 @@ pub struct AccountRow {
     pub tier: Tier,
     pub status: SubscriptionStatus,
     pub paid_until: UnixSeconds,
+    /// When the subscription was last changed. Payments that were made before do not change it.
+    pub changed_at: UnixSeconds,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +80,6 @@ impl KeyRow {
             return Err("last_four: must be the last four letters and digits of the key");
         }
         let state = match (state, revoked_at) {
-            (State::Pending, None) => KeyState::Pending,
             (State::Issued, None) => KeyState::Issued,
             (State::Revoked, Some(at)) => KeyState::Revoked { at },
             _ => return Err("revoked_at: required for a revoked key, and not allowed for other keys"),
@@ -71,8 +91,9 @@ impl KeyRow {
 impl From<AccessRow> for Row {
     fn from(row: AccessRow) -> Self {
         match row {
-            AccessRow::Account(Account { name, subscription: Subscription { tier, status, paid_until } }) => {
-                Self::Account(AccountRow { account: name, tier, status, paid_until })
+            AccessRow::Account(AccountRecord { account, changed_at, .. }) => {
+                let Account { name, subscription: Subscription { tier, status, paid_until }, .. } = account;
+                Self::Account(AccountRow { account: name, tier, status, paid_until, changed_at })
             }
             AccessRow::Key(key) => {
                 let KeyRecord { digest, account, label, created_at, last_four, state, expires_at } = key;
@@ -109,20 +130,10 @@ pub struct ExportedRows {
 pub enum Imported {
     Imported,
     AlreadyThere,
-    /// Not imported: the table has other values, or the account has another issued key with the label.
+    /// Not imported: the table has other values, the account has another issued key with the label, or the key's account is missing.
     Different {
         reason: String,
     },
-}
-
-/// The result of `add_to_gateway`: how many keys it added or moved.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GatewayTally {
-    pub added: u64,
-    pub moved: u64,
-    pub already_there: u64,
-    /// Keys of accounts that are not in the table.
-    pub without_account: Vec<(AccountName, KeyId)>,
 }
 
 pub(crate) async fn export(access: &Access, after: Option<String>) -> Result<Response, Error> {
@@ -149,120 +160,110 @@ pub(crate) async fn export(access: &Access, after: Option<String>) -> Result<Res
     Response::of(&exported)
 }
 
-pub(crate) async fn import(access: &Access, row: Row, others: &[KeyId]) -> Result<Response, Error> {
+pub(crate) async fn import(access: &Access, row: Row) -> Result<Response, Error> {
     match row {
-        Row::Account(AccountRow { account, tier, status, paid_until }) => {
-            let account = Account { name: account, subscription: Subscription { tier, status, paid_until } };
-            Ok(Response::of(&store_account(access, &account).await?)?.about(&account.name))
+        Row::Account(AccountRow { account: name, tier, status, paid_until, changed_at }) => {
+            let subscription = Subscription { tier, status, paid_until };
+            let command = ImportAccount { name: &name, subscription, changed_at };
+            let imported = access.change(&name, &command).await?;
+            Ok(Response::of(&imported)?.about(&name))
         }
         Row::Key(row) => {
             let key = row.key().map_err(|reason| Error::InvalidCommand(reason.to_owned()))?;
-            let imported = store_key(access, &key, others).await?;
+            let imported = access.change(&key.account, &ImportKey(&key)).await?;
             Ok(Response::of(&imported)?.about_key(&key.account, &key.id()))
         }
     }
 }
 
-const fn imported(is_new: bool) -> Imported {
-    if is_new { Imported::Imported } else { Imported::AlreadyThere }
+/// Adds the account, or only its key in API Gateway if the account exists.
+struct ImportAccount<'a> {
+    name: &'a AccountName,
+    subscription: Subscription,
+    changed_at: UnixSeconds,
 }
 
-async fn store_account(access: &Access, account: &Account) -> Result<Imported, Error> {
-    let is_new = tables::access::replace_account(access.table(), None, account).await?;
-    if is_new || access.account(&account.name).await?.as_ref() == Some(account) {
-        return Ok(imported(is_new));
-    }
-    let text = "exists with other values, which stay; `account set` changes them";
-    Ok(Imported::Different { reason: format!("the account {} {text}", account.name) })
-}
+impl Plan for ImportAccount<'_> {
+    type Result = Imported;
 
-async fn store_key(access: &Access, key: &KeyRecord, others: &[KeyId]) -> Result<Imported, Error> {
-    let table = access.table();
-    let id = key.id();
-    let existing = tables::access::key(table, &id).await?;
-    let same = |existing: &KeyRecord| {
-        let (state, expires_at) = (key.state, key.expires_at);
-        KeyRecord { state, expires_at, ..existing.clone() } == *key
-    };
-    if !existing.as_ref().is_none_or(same) {
-        return Ok(Imported::Different {
-            reason: format!("the key {id} exists with other values, which stay"),
-        });
-    }
-    let before = existing.map(|existing| existing.state);
-    if let (None | Some(KeyState::Pending), KeyState::Issued) = (before, key.state)
-        && let Some(other) = other_with_label(access, key, others).await?
-    {
-        return Ok(Imported::Different {
-            reason: format!(
-                "the key {id} is not imported: the account {} has the issued key {other} with the label '{}'; revoke one of \
-                 them",
-                key.account, key.label
-            ),
-        });
-    }
-    let mut is_new = match (before, key.state) {
-        (None, _) => tables::access::put_key(table, key).await?,
-        (Some(KeyState::Pending), KeyState::Issued) => tables::access::complete_key(table, &id).await?,
-        (Some(KeyState::Pending | KeyState::Issued), KeyState::Revoked { at }) => {
-            tables::access::revoke_key(table, &id, at).await?
+    async fn plan(
+        &self,
+        access: &Access,
+        before: Option<&AccountRecord>,
+    ) -> Result<Planned<Imported>, Error> {
+        let Self { name, subscription, changed_at } = *self;
+        let stored = before.map(|before| before.account.subscription);
+        if stored.is_some_and(|stored| stored != subscription) {
+            let text = "exists with other values, which stay; `account set` changes them";
+            return different(format!("the account {name} {text}"));
         }
-        _ => false,
-    };
-    // The earlier of two expiries wins.
-    if let (Some(_), Some(at)) = (before, key.expires_at) {
-        is_new |= tables::access::expire_key(table, &id, at).await?;
+        let at = Some(changed_at).filter(|_| before.is_none());
+        let Planned { change, .. } = store(access, name, before, subscription, at).await?;
+        let result = if before.is_none() { Imported::Imported } else { Imported::AlreadyThere };
+        Ok(Planned { change, result })
     }
-    Ok(imported(is_new))
 }
 
-/// Returns another issued key of the account with the same label. An account has at most one issued key per label, not counting keys with
-/// an expiry.
-async fn other_with_label(
-    access: &Access,
-    key: &KeyRecord,
-    others: &[KeyId],
-) -> Result<Option<KeyId>, Error> {
-    let is_other = |other: &KeyRecord| {
-        other.state == KeyState::Issued
-            && other.expires_at.is_none()
-            && (&other.account, &other.label) == (&key.account, &key.label)
-            && other.digest != key.digest
-    };
-    if key.expires_at.is_some() {
-        return Ok(None);
-    }
-    let listed = access.keys_of(&key.account).await?.into_iter().filter(is_other).map(|other| other.id());
-    // The index may have an old version of a key, and may lack a new key.
-    for id in others.iter().cloned().chain(listed) {
-        let current = tables::access::key(access.table(), &id).await?;
-        if current.as_ref().is_some_and(is_other) {
-            return Ok(Some(id));
-        }
-    }
-    Ok(None)
+fn different(reason: String) -> Result<Planned<Imported>, Error> {
+    Ok(Planned { change: None, result: Imported::Different { reason } })
 }
 
-/// Adds the keys to the usage plans of their accounts' tiers. Skips keys that are not issued.
-pub(crate) async fn add_to_gateway(access: &Access, ids: &[KeyId]) -> Result<Response, Error> {
-    let Some(gateway) = &access.gateway else { return Response::of(&None::<GatewayTally>) };
-    let mut tally = GatewayTally::default();
-    let existing = gateway.keys().await?;
-    for id in ids {
-        let key = tables::access::key(access.table(), id).await?;
-        let Some(key) = key.filter(|key| key.state_at(now()) == KeyState::Issued) else { continue };
-        let Some(account) = access.account(&key.account).await? else {
-            tally.without_account.push((key.account, id.clone()));
-            continue;
+/// Adds the key to its account, or moves its state forward.
+struct ImportKey<'a>(&'a KeyRecord);
+
+impl Plan for ImportKey<'_> {
+    type Result = Imported;
+
+    async fn plan(
+        &self,
+        access: &Access,
+        account: Option<&AccountRecord>,
+    ) -> Result<Planned<Imported>, Error> {
+        let key = self.0;
+        let id = key.id();
+        let Some(account) = account else {
+            return different(format!("the account {} of the key {id} does not exist", key.account));
         };
-        if let Some(known) = existing.get(id.as_str()) {
-            let is_moved = access.move_to_plan(gateway, account, known).await?;
-            *(if is_moved { &mut tally.moved } else { &mut tally.already_there }) += 1;
-        } else {
-            let created = gateway.create(&key).await?;
-            access.move_to_plan(gateway, account, &created).await?;
-            tally.added += 1;
+        let before = tables::access::key(access.table(), &id).await?;
+        let same = |before: &KeyRecord| {
+            let (state, expires_at) = (key.state, key.expires_at);
+            KeyRecord { state, expires_at, ..before.clone() } == *key
+        };
+        if !before.as_ref().is_none_or(same) {
+            return different(format!("the key {id} exists with other values, which stay"));
         }
+        let imported = before.clone().map_or_else(|| key.clone(), |before| merged(before, key));
+        if before.as_ref() == Some(&imported) {
+            return Ok(Planned { change: None, result: Imported::AlreadyThere });
+        }
+        let mut after = account.clone();
+        if imported.state_at(now()) == KeyState::Issued {
+            if imported.expires_at.is_none()
+                && let Some(other) = account.key_with_label(&key.label).filter(|other| **other != id)
+            {
+                return different(format!(
+                    "the key {id} is not imported: the account {} has the issued key {other} with the label '{}'; revoke one of \
+                     them",
+                    key.account, key.label
+                ));
+            }
+            let valid = ValidKey { label: imported.label.clone(), expires_at: imported.expires_at };
+            after.keys.insert(id, valid);
+        } else {
+            after.keys.remove(&id);
+        }
+        let keys = vec![KeyChange { before, after: imported }];
+        let change = Change { account: after, keys, request: None };
+        Ok(Planned { change: Some(change), result: Imported::Imported })
     }
-    Response::of(&tally)
+}
+
+/// Returns the stored key with the state that is further ahead, and the earlier of two expiries.
+fn merged(stored: KeyRecord, key: &KeyRecord) -> KeyRecord {
+    let expires_at = [stored.expires_at, key.expires_at].into_iter().flatten().min();
+    match (stored.state, key.state) {
+        (KeyState::Revoked { .. }, _) => stored,
+        (KeyState::Issued, KeyState::Revoked { .. }) => key.clone(),
+        (KeyState::Issued, KeyState::Issued) => KeyRecord { expires_at, ..stored },
+    }
 }

@@ -18,6 +18,8 @@ pub struct AccountView {
     pub allowed: bool,
     /// Why the account's requests are rejected; `None` if requests are allowed.
     pub reason: Option<String>,
+    /// Until when API Gateway may still refuse the keys of a new account, although they are allowed; `None` after that time.
+    pub usable_from: Option<UnixSeconds>,
 }
 
 impl AccountView {
@@ -25,6 +27,7 @@ impl AccountView {
     pub(crate) fn at(now: UnixSeconds, account: &Account) -> Self {
         let subscription = account.subscription;
         let reason = rejection(account, now);
+        let key = account.gateway_keys.get(&account.counted_in(now));
         Self {
             name: account.name.clone(),
             tier: subscription.tier,
@@ -32,6 +35,7 @@ impl AccountView {
             paid_until: subscription.paid_until,
             allowed: reason.is_none(),
             reason,
+            usable_from: key.map(|key| key.usable_from).filter(|from| *from > now),
         }
     }
 }
@@ -64,11 +68,11 @@ pub(crate) fn reason(decision: &Decision) -> Option<String> {
 pub struct AccountWithKeys {
     #[serde(flatten)]
     pub account: AccountView,
-    /// Newest first.
+    /// The valid keys and the latest ended ones, newest first.
     pub keys: Vec<KeyView>,
 }
 
-/// The keys of an account, newest first.
+/// The valid keys of an account and the latest ended ones, newest first.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Keys {
     pub account: AccountName,
@@ -79,7 +83,6 @@ pub struct Keys {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    Pending,
     Issued,
     Revoked,
 }
@@ -119,7 +122,6 @@ impl KeyView {
 /// Splits a `KeyState` into its plain state and its revocation time.
 pub(crate) const fn split(state: KeyState) -> (State, Option<UnixSeconds>) {
     match state {
-        KeyState::Pending => (State::Pending, None),
         KeyState::Issued => (State::Issued, None),
         KeyState::Revoked { at } => (State::Revoked, Some(at)),
     }
@@ -128,28 +130,31 @@ pub(crate) const fn split(state: KeyState) -> (State, Option<UnixSeconds>) {
 /// The result of issuing a key. Not `Debug`: it holds the key.
 #[derive(Serialize, Deserialize)]
 pub struct IssuedKey {
-    /// The key itself. `None` if an earlier command issued the key, and this command only added the key to API Gateway.
-    pub key: Option<String>,
+    pub key: String,
     #[serde(flatten)]
     pub view: KeyView,
 }
 
-/// A side effect of a command, or a warning.
+/// The result of deleting an account.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Deleted {
+    pub account: AccountName,
+    /// The number of deleted keys, revoked ones included.
+    pub keys: usize,
+}
+
+/// The result of pruning an account.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Pruned {
+    pub account: AccountName,
+    /// The number of keys that were deleted from API Gateway; 0 if the account was paid for in the last 180 days.
+    pub gateway_keys: usize,
+}
+
+/// A warning about a command that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
     /// The account's requests are currently rejected.
     AccountInactive { reason: String },
-    /// The command removed a pending key, which an interrupted command had left.
-    IncompleteKeyRemoved { key_id: KeyId },
-    /// The command moved a key to the usage plan of this tier.
-    KeyMoved { key_id: KeyId, tier: Tier },
-    /// API Gateway does not have an issued key. `issue_key` with the label of the key adds it.
-    KeyNotInGateway { key_id: KeyId, label: Label },
-    /// The command deleted the key from API Gateway.
-    KeyDeletedFromGateway,
-    /// API Gateway keeps the key, because a usage plan of another stack has it.
-    KeySharedInGateway,
-    /// There is no API Gateway, so the command changed only the table.
-    NoGateway,
 }

@@ -37,7 +37,8 @@ type DecisionResult = Result<Decision, Box<dyn StandardError + Send + Sync>>;
 /// If the authorizer cannot start, or cannot reach the Runtime API. The log has the cause of a failed start.
 pub fn run() -> Result<(), Error> {
     let instance = set_up(LogName::Function(NAME), |config| {
-        Ok(Authorizer { records: KeyRecords::new(config)?, is_cold: IsCold::default() })
+        let stack = config.stack_name.clone();
+        Ok(Authorizer { records: KeyRecords::new(config)?, stack, is_cold: IsCold::default() })
     })?;
     block_on(async {
         instance.records.warm_up().await;
@@ -47,6 +48,7 @@ pub fn run() -> Result<(), Error> {
 
 struct Authorizer {
     records: KeyRecords,
+    stack: String,
     is_cold: IsCold,
 }
 
@@ -77,7 +79,8 @@ impl Authorizer {
         self.log(&event.context, start.elapsed(), &invocation, &decision);
         match decision {
             Ok(decision) => {
-                PolicyResponse::of(&decision, resource).ok_or_else(|| failed_invocation(UNAUTHORIZED))
+                let policy = PolicyResponse::of(&decision, &self.stack, resource);
+                policy.ok_or_else(|| failed_invocation(UNAUTHORIZED))
             }
             Err(_) => Err(failed_invocation(INTERNAL_MESSAGE)),
         }
@@ -98,9 +101,9 @@ impl Authorizer {
             };
         }
         match decision {
-            Ok(Decision::Allow { account, tier, usage_identifier }) => {
-                let (tier, key) = (tier.name(), usage_identifier.as_str());
-                line!(info, "allowed", account = account, tier = tier, key = key);
+            Ok(Decision::Allow { account, tier, counted_in }) => {
+                let (account, tier, counted_in) = (account.as_str(), tier.name(), counted_in.name());
+                line!(info, "allowed", account = account, tier = tier, counted_in = counted_in);
             }
             Ok(Decision::Deny(inactive)) => line!(info, "denied", reason = inactive.to_string()),
             Ok(Decision::Refuse(refusal)) => line!(info, "refused", reason = refusal.to_string()),

@@ -1,6 +1,6 @@
 //! The response to the gateway: a policy, and fields for the access log.
 
-use common::auth::{Decision, KeyId, Tier};
+use common::auth::{AccountName, Decision, Tier, UsageIdentifier};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -11,7 +11,7 @@ pub(crate) struct PolicyResponse {
     /// The fields for the functions and the access log.
     context: PolicyContext,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage_identifier_key: Option<KeyId>,
+    usage_identifier_key: Option<UsageIdentifier>,
 }
 
 #[derive(Serialize)]
@@ -32,21 +32,21 @@ struct Statement {
 #[derive(Serialize, Default)]
 struct PolicyContext {
     #[serde(skip_serializing_if = "Option::is_none")]
-    account: Option<String>,
+    account: Option<AccountName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<Tier>,
 }
 
 impl PolicyResponse {
-    /// Returns the response for the decision. `None` if the key is refused: then the invocation must fail.
-    pub(crate) fn of(decision: &Decision, resource: String) -> Option<Self> {
+    /// Returns the response for the decision in the stack. `None` if the key is refused: then the invocation must fail.
+    pub(crate) fn of(decision: &Decision, stack: &str, resource: String) -> Option<Self> {
         match decision {
             Decision::Refuse(_) => None,
             Decision::Deny(_) => Some(Self::new("Deny", resource, "nobody".to_owned())),
-            Decision::Allow { account, tier, usage_identifier } => Some(Self {
+            Decision::Allow { account, tier, counted_in } => Some(Self {
                 context: PolicyContext { account: Some(account.clone()), tier: Some(*tier) },
-                usage_identifier_key: Some(usage_identifier.clone()),
-                ..Self::new("Allow", resource, account.clone())
+                usage_identifier_key: Some(UsageIdentifier::new(stack, account, *counted_in)),
+                ..Self::new("Allow", resource, account.to_string())
             }),
         }
     }

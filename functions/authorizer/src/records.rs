@@ -71,6 +71,6 @@ impl KeyRecords {
             return Ok(Records::default());
         };
         let account = access::account(table, &key.account).await?;
-        Ok(Records { key: Some(key), account })
+        Ok(Records { key: Some(key), account: account.map(|record| record.account) })
     }
 }

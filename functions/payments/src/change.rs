@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::auth::{Account, Subscription, SubscriptionStatus, Tier, parse_unless_key, without_keys};
+use common::auth::{AccountName, Subscription, SubscriptionStatus, Tier, parse_unless_key, without_keys};
 use common::time::UnixSeconds;
 
 use crate::event::{self, Event, Invoice, Metadata, Subscription as Reported};
@@ -21,6 +21,13 @@ pub(crate) enum Unapplied {
     UnlikelyTime(i64),
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
+}
+
+/// The new state of an account.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Paid {
+    pub(crate) account: AccountName,
+    pub(crate) subscription: Subscription,
 }
 
 /// The prices that the operator sells, and the grace time.
@@ -48,7 +55,7 @@ impl Offer {
     /// # Errors
     /// If the kind of the event is unknown, all of its prices are unknown, its account has an invalid name, its paid time is unlikely, or
     /// the event cannot be parsed.
-    pub(crate) fn account(&self, event: &Event<'_>) -> Result<Option<Account>, Unapplied> {
+    pub(crate) fn account(&self, event: &Event<'_>) -> Result<Option<Paid>, Unapplied> {
         let object = event.data.object.get();
         match event.kind.as_str() {
             "customer.subscription.created" | "customer.subscription.updated" | event::ENDED => {
@@ -59,7 +66,7 @@ impl Offer {
         }
     }
 
-    fn of_subscription(&self, reported: Reported) -> Result<Option<Account>, Unapplied> {
+    fn of_subscription(&self, reported: Reported) -> Result<Option<Paid>, Unapplied> {
         let items = &reported.items.data;
         let start = items.iter().map(|item| item.current_period_start).max().unwrap_or_default();
         let end = items.iter().map(|item| item.current_period_end).max().unwrap_or_default();
@@ -83,7 +90,7 @@ impl Offer {
         self.paid(&prices, reported.metadata, reported.customer, status, paid_until)
     }
 
-    fn of_invoice(&self, invoice: Invoice, created: i64) -> Result<Option<Account>, Unapplied> {
+    fn of_invoice(&self, invoice: Invoice, created: i64) -> Result<Option<Paid>, Unapplied> {
         let Some(details) = invoice.parent.and_then(|parent| parent.subscription_details) else {
             return Ok(None);
         };
@@ -110,7 +117,7 @@ impl Offer {
         customer: String,
         status: SubscriptionStatus,
         paid_until: i64,
-    ) -> Result<Option<Account>, Unapplied> {
+    ) -> Result<Option<Paid>, Unapplied> {
         let tier = prices.iter().filter_map(|price| self.tiers.get(*price)).max();
         let tier = *tier.ok_or_else(|| Unapplied::UnknownPrice(prices.join(", ")))?;
         let name = metadata.and_then(|metadata| metadata.account).unwrap_or(customer);
@@ -120,6 +127,6 @@ impl Offer {
             return Err(Unapplied::UnlikelyTime(paid_until));
         }
         let subscription = Subscription { tier, status, paid_until: end };
-        Ok(Some(Account { name, subscription }))
+        Ok(Some(Paid { account: name, subscription }))
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use accounts::client::Client;
 use accounts::command::Command;
 use accounts::response::Reply;
-use common::auth::{AccountName, Label, Subscription};
+use common::auth::{Account, AccountName, Label};
 use common::config::{Config, ConfigError};
 use common::error::ApiError;
 use common::lambda::{Handler, StartError};
@@ -19,9 +19,10 @@ use common::response::envelope::Document;
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use serde::Deserialize;
+use tables::access::{AccountRecord, Change};
 use tables::{Table, access};
 
-use crate::change::{Offer, Unapplied};
+use crate::change::{Offer, Paid, Unapplied};
 use crate::event::Event;
 use crate::signature::Secret;
 
@@ -29,6 +30,13 @@ use crate::signature::Secret;
 const LARGEST_BODY_BYTES: usize = 256 * 1_024;
 
 const SIGNATURE: &str = "Stripe-Signature";
+
+/// The most attempts if other processes change the same account.
+const ATTEMPTS: u32 = 10;
+
+#[derive(Debug, thiserror::Error)]
+#[error("other processes keep changing the account")]
+struct Contended;
 
 #[derive(Debug)]
 pub struct Payments {
@@ -101,18 +109,15 @@ impl Payments {
         let Event { id, kind, created, .. } = &event;
         match self.offer.account(&event) {
             Ok(None) => Ok("ignored"),
-            Ok(Some(account)) => {
-                let table = self.table.during(request.invocation());
+            Ok(Some(paid)) => {
                 // The end of a subscription counts as one second later, so that no other event of the same second replaces it.
                 let at = created.saturating_add((kind == event::ENDED).into());
-                let written = access::put_paid_account(table, &account, UnixSeconds::new(at)).await;
-                let is_applied = written.map_err(ApiError::internal)?;
+                let is_applied = self.store(&paid, UnixSeconds::new(at), request).await?;
                 let outcome = if is_applied { "applied" } else { "outdated" };
-                let Subscription { tier, status, paid_until } = account.subscription;
-                let state = format!("{tier}, {status}, paid until {paid_until}");
-                tracing::info!(event = id, kind, account = account.name.as_str(), state, outcome, "payment");
+                let state = paid.subscription.to_string();
+                tracing::info!(event = id, kind, account = paid.account.as_str(), state, outcome, "payment");
                 if is_applied {
-                    self.move_keys(account.name, id).await?;
+                    self.complete(paid.account, id).await?;
                 }
                 Ok(outcome)
             }
@@ -127,11 +132,36 @@ impl Payments {
         }
     }
 
-    /// Moves the account's keys to the usage plan of its tier.
+    /// Stores the paid state, unless the account was changed after the time `at`. Returns whether it was stored. Payments can therefore be
+    /// reported repeatedly and in any order.
+    async fn store(&self, paid: &Paid, at: UnixSeconds, request: &Request) -> Result<bool, ApiError> {
+        let table = self.table.during(request.invocation());
+        let Paid { account: name, subscription } = paid;
+        for _ in 0..ATTEMPTS {
+            let before = access::account(table, name).await.map_err(ApiError::internal)?;
+            if before.as_ref().is_some_and(|before| before.changed_at > at) {
+                return Ok(false);
+            }
+            let new = || {
+                let account =
+                    Account { name: name.clone(), subscription: *subscription, gateway_keys: [].into() };
+                AccountRecord::new(account, at)
+            };
+            let mut account = before.clone().unwrap_or_else(new);
+            (account.account.subscription, account.changed_at) = (*subscription, at);
+            let change = Change { account, keys: Vec::new(), request: None };
+            if access::apply(table, before.as_ref(), &change).await.map_err(ApiError::internal)? {
+                return Ok(true);
+            }
+        }
+        Err(ApiError::internal(Contended))
+    }
+
+    /// Lets the function for accounts create the account's key in API Gateway. Until then, the authorizer uses the key of an earlier tier.
     ///
     /// # Errors
-    /// If a key may still be in another plan. Stripe then repeats the event.
-    async fn move_keys(&self, account: AccountName, event: &str) -> Result<(), ApiError> {
+    /// If the key may be missing. Stripe then repeats the event.
+    async fn complete(&self, account: AccountName, event: &str) -> Result<(), ApiError> {
         let command = Command::SetAccount { account, tier: None, status: None, paid_until: None };
         let request = if event.parse::<Label>().is_ok() { event } else { "payment" };
         match self.accounts.invoke(&command, request).await {

@@ -37,6 +37,10 @@ pub(crate) enum Error {
         "the stack {stack} has no output {output}; check --stack, and deploy the template of this version of the service"
     )]
     NoOutput { stack: String, output: &'static str },
+    #[error(
+        "choose the accounts of a stack with --stack, or those of the local cloud with AWS_ENDPOINT_URL_LAMBDA"
+    )]
+    NoTarget,
     #[error("there is no account {name}; a new account requires --tier and --paid-until")]
     Incomplete { name: AccountName },
     #[error("{0}")]
@@ -76,7 +80,9 @@ pub(crate) enum Error {
 impl Error {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NoApiKey | Self::MalformedApiKey { .. } => ExitCode::from(INVALID_COMMAND_LINE),
+            Self::NoTarget | Self::NoApiKey | Self::MalformedApiKey { .. } => {
+                ExitCode::from(INVALID_COMMAND_LINE)
+            }
             _ => ExitCode::FAILURE,
         }
     }
@@ -95,8 +101,7 @@ impl From<InvokeError> for Error {
 fn advice(error: &tables::Error) -> &'static str {
     match error.code() {
         Some("ResourceNotFoundException") => {
-            "check the name of the table (--stack, --table, HISTORY_TABLE or ACCESS_TABLE), the region and \
-             AWS_ENDPOINT_URL_DYNAMODB"
+            "check the name of the table (--stack, --table or HISTORY_TABLE), the region and AWS_ENDPOINT_URL_DYNAMODB"
         }
         None if matches!(error, tables::Error::Corrupt { .. }) => {
             "this service does not write such rows: correct it or delete it"
@@ -135,9 +140,6 @@ fn aws_advice(error: &AwsError) -> &'static str {
             | "ExpiredToken"
             | "ExpiredTokenException",
         ) => "sign in again, or choose another profile with AWS_PROFILE",
-        Some("LimitExceededException") => {
-            "delete unused API keys or request a higher quota from AWS, then run the same command again"
-        }
         Some("TooManyRequestsException" | "Throttling" | "ThrottlingException") => {
             "run the same command again later to do the rest"
         }

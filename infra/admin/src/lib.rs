@@ -31,7 +31,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Create, change and show accounts
+    /// Create, change, show and delete accounts
     Account(account::Arguments),
     /// Issue, list, revoke and explain API keys
     Key(key::Arguments),

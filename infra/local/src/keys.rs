@@ -8,6 +8,7 @@ use common::auth::{
     Account, AccountName, ApiKey, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus, Tier,
 };
 use common::time::UnixSeconds;
+use tables::access::{AccountRecord, Change, KeyChange, ValidKey};
 use tables::{Table, access};
 
 use crate::dynamodb::DynamoDb;
@@ -64,16 +65,14 @@ pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error
     let access_table = Table::of_sdk(&dynamodb.sdk(), table);
     let session = access_table.with_timeout(TIMEOUT);
     for (name, key) in keys.named() {
-        let (account, record) =
-            records(name, key).ok_or_else(|| failed(&format!("{name} is not a valid name")))?;
-        access::replace_account(session, None, &account).await.map_err(|error| failed(&error))?;
-        access::put_key(session, &record).await.map_err(|error| failed(&error))?;
+        let change = initial(name, key).ok_or_else(|| failed(&format!("{name} is not a valid name")))?;
+        access::apply(session, None, &change).await.map_err(|error| failed(&error))?;
     }
     Ok(keys)
 }
 
-/// The rows of the key and its account; `None` if the name is not valid.
-fn records(name: &str, key: &ApiKey) -> Option<(Account, KeyRecord)> {
+/// The key and its account; `None` if the name is not valid.
+fn initial(name: &str, key: &ApiKey) -> Option<Change> {
     let account: AccountName = format!("local-{name}").parse().ok()?;
     let label: Label = "made by the local cloud".parse().ok()?;
     let subscription = Subscription {
@@ -81,14 +80,19 @@ fn records(name: &str, key: &ApiKey) -> Option<(Account, KeyRecord)> {
         status: SubscriptionStatus::Active,
         paid_until: if name == "lapsed" { ENDED_AT } else { PAID_UNTIL },
     };
-    let record = KeyRecord {
+    let key = KeyRecord {
         digest: key.digest(),
         account: account.clone(),
-        label,
+        label: label.clone(),
         created_at: CREATED_AT,
         last_four: key.last_four().to_owned(),
         state: if name == "revoked" { KeyState::Revoked { at: ENDED_AT } } else { KeyState::Issued },
         expires_at: None,
     };
-    Some((Account { name: account, subscription }, record))
+    let account = Account { name: account, subscription, gateway_keys: [].into() };
+    let mut account = AccountRecord::new(account, CREATED_AT);
+    if key.state == KeyState::Issued {
+        account.keys.insert(key.id(), ValidKey { label, expires_at: None });
+    }
+    Some(Change { account, keys: vec![KeyChange { before: None, after: key }], request: None })
 }

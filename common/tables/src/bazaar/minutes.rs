@@ -12,7 +12,7 @@ use crate::filing::Filing;
 use crate::item::{Attributes, PARTITION_KEY, number};
 use crate::series::marker::{ROWS, of_minute};
 use crate::series::rows::{Written, by_shard, keys, put_rows};
-use crate::session::{Session, TRANSACTION};
+use crate::session::{Condition, Session, TRANSACTION};
 
 /// The condition of the marker of a minute that is not recorded yet.
 const UNLESS_RECORDED: &str = "attribute_not_exists(pk)";
@@ -38,7 +38,7 @@ pub async fn record(
     let mut marker = of_minute(&ONE_MINUTE, filing);
     marker.insert(ROWS.to_owned(), number(rows));
     if !filing.is_own() {
-        let written = table.put_at_once(shards, marker, Some(UNLESS_RECORDED)).await?;
+        let written = table.put_at_once(shards, marker, Some(Condition::new(UNLESS_RECORDED))).await?;
         return Ok(written
             .map(|write_units| Written { rows, write_units, is_first: true })
             .unwrap_or_default());

@@ -5,16 +5,15 @@ use accounts::{AccountView, KeyView, State};
 use crate::output::table;
 
 pub(crate) fn account(account: &AccountView) -> String {
-    table(
-        None,
-        [
-            ["account".to_owned(), account.name.to_string()],
-            ["tier".to_owned(), account.tier.to_string()],
-            ["status".to_owned(), account.status.to_string()],
-            ["paid until".to_owned(), account.paid_until.to_string()],
-            ["allowed".to_owned(), yes_or_no(account.reason.as_deref())],
-        ],
-    )
+    let mut lines = vec![
+        ["account".to_owned(), account.name.to_string()],
+        ["tier".to_owned(), account.tier.to_string()],
+        ["status".to_owned(), account.status.to_string()],
+        ["paid until".to_owned(), account.paid_until.to_string()],
+        ["allowed".to_owned(), yes_or_no(account.reason.as_deref())],
+    ];
+    lines.extend(account.usable_from.map(|from| ["usable from".to_owned(), from.to_string()]));
+    table(None, lines)
 }
 
 /// `yes`, or `no` with the reason.
@@ -24,7 +23,6 @@ pub(crate) fn yes_or_no(reason: Option<&str>) -> String {
 
 fn state(key: &KeyView) -> String {
     match (key.state, key.revoked_at, key.expires_at) {
-        (State::Pending, ..) => "pending".to_owned(),
         (State::Issued, _, None) => "issued".to_owned(),
         (State::Issued, _, Some(at)) => format!("issued until {at}"),
         (State::Revoked, at, _) => {

@@ -1,11 +1,14 @@
 //! `account` and its commands, each in a file with its name.
 
+mod delete;
 mod export;
 mod import;
 mod line;
+mod prune;
 mod rows;
 mod set;
 mod show;
+mod usage;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +40,7 @@ enum Command {
         /// The name of the account: 1 to 64 letters, digits and . _ - @ +
         #[arg(value_parser = account_name)]
         name: AccountName,
-        /// The tier, which sets the rate limits; with --stack, the keys move to its usage plan
+        /// The tier, which sets the limits
         #[arg(long, value_parser = tier())]
         tier: Option<Tier>,
         /// The last paid second; a date means its first second in UTC, so 2030-01-01 pays for all of 2029
@@ -53,6 +56,20 @@ enum Command {
         #[arg(value_parser = account_name)]
         name: AccountName,
     },
+    /// Show what an account has used of its limits in this month
+    Usage {
+        /// The name of the account
+        #[arg(value_parser = account_name)]
+        name: AccountName,
+    },
+    /// Delete an account and its keys, so that the service no longer has data about the person
+    Delete {
+        /// The name of the account
+        #[arg(value_parser = account_name)]
+        name: AccountName,
+    },
+    /// Delete the keys in API Gateway of accounts whose paid time ended 180 days ago; the next payment creates new ones
+    Prune,
     /// Export all accounts, and the hashes of all keys, to FILE
     Export {
         /// The file to create, which only its owner can read; - writes to standard output
@@ -94,6 +111,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
                 set::run(&accounts, command, format).await?;
             }
             Command::Show { name } => show::run(&accounts, name, format).await?,
+            Command::Usage { name } => usage::run(&accounts, name, format).await?,
+            Command::Delete { name } => delete::run(&accounts, name, format).await?,
+            Command::Prune => prune::run(&accounts, format).await?,
             Command::Export { file, force } => return export::run(&accounts, &file, force, format).await,
             Command::Import { file } => return import::run(&accounts, &file, format).await,
         }

@@ -2,15 +2,13 @@
 
 use std::process::ExitCode;
 
+use accounts::Explanation;
 use accounts::command::Command;
-use accounts::{Explanation, InGateway, KeyView, State};
 use common::auth::ApiKey;
 
-use crate::access::Accounts;
 use crate::access::options::AccessOptions;
 use crate::access::view::{key_lines, yes_or_no};
 use crate::arguments::STANDARD_STREAM;
-use crate::console;
 use crate::error::Error;
 use crate::key_input;
 use crate::output::{table, write};
@@ -28,27 +26,16 @@ pub(super) async fn run(options: &AccessOptions, key: String) -> Result<ExitCode
     let accounts = options.open().await?;
     let command = Command::ExplainKey { key: key.expose().to_owned() };
     let (explanation, _) = accounts.call::<Explanation>(command).await?;
-    let exit_code = show(options, &explanation)?;
-    if let (Some(key), Some(found)) = (&explanation.key, explanation.gateway)
-        && key.state == State::Issued
-    {
-        advise(&accounts, key, found);
-    }
-    Ok(exit_code)
+    show(options, &explanation)
 }
 
 fn show(options: &AccessOptions, explanation: &Explanation) -> Result<ExitCode, Error> {
-    let Explanation { allowed, status, reason, key, account, gateway } = explanation;
+    let Explanation { allowed, status, reason, key, account } = explanation;
     let text = || {
         let mut lines = key.as_ref().map(key_lines).unwrap_or_default();
         if let Some(account) = account {
             lines.push(["tier".to_owned(), account.tier.to_string()]);
             lines.push(["paid until".to_owned(), account.paid_until.to_string()]);
-        }
-        if let Some(gateway) = gateway {
-            let problem = gateway.problem();
-            let state = problem.map_or("the key is in the usage plan of its tier", |(problem, _)| problem);
-            lines.push(["gateway".to_owned(), state.to_owned()]);
         }
         lines.push(["status".to_owned(), status.to_string()]);
         lines.push(["allowed".to_owned(), yes_or_no(reason.as_deref())]);
@@ -56,16 +43,4 @@ fn show(options: &AccessOptions, explanation: &Explanation) -> Result<ExitCode, 
     };
     write(options.format(), text, explanation)?;
     Ok(if *allowed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Prints how to correct the state of the key in API Gateway.
-fn advise(accounts: &Accounts, key: &KeyView, found: InGateway) {
-    match found {
-        InGateway::Missing | InGateway::NoPlan | InGateway::OtherPlan => {
-            let command = accounts.issue(&key.account, key.label.as_str());
-            console::print(format_args!("to correct this, run: {command}"));
-        }
-        InGateway::Disabled => console::print("the key was disabled in API Gateway; enable it there"),
-        InGateway::Good => {}
-    }
 }

@@ -7,10 +7,11 @@ use accounts::command::Command;
 use common::auth::{AccountName, Label};
 
 use crate::access::options::AccessOptions;
+use crate::access::print;
 use crate::console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
-use crate::output::{is_discarded, write, write_all};
+use crate::output::{is_discarded, write_all};
 
 /// Issues a key.
 ///
@@ -25,27 +26,13 @@ pub(super) async fn run(options: &AccessOptions, name: AccountName, label: Label
     let command = Command::IssueKey { account: name.clone(), label };
     // From here on the command cannot be interrupted: an issued key must be shown.
     let (issued, notes) = accounts.call::<IssuedKey>(command).await?;
-    accounts.print(
-        &name,
-        notes,
-        "API Gateway rejects the key with 401; the same command with --stack adds the key to API Gateway",
-    )?;
-    let id = &issued.view.id;
-    let Some(key) = &issued.key else {
-        console::print(format_args!(
-            "added the key {id} to API Gateway; the key itself, which ends in {}, was shown when it was issued",
-            issued.view.last_four
-        ));
-        write(format, String::new, &issued)?;
-        return Ok(ExitCode::SUCCESS);
-    };
+    print(notes);
+    let (key, id) = (&issued.key, &issued.view.id);
     if let Err(cause) = write_all(format, || key.clone(), &issued) {
         let revoke = accounts.command(&format!("key revoke {id}"));
         let issue = accounts.issue(&name, issued.view.label.as_str());
         return Err(Error::NotShown { id: id.clone(), cause, command: format!("{revoke} && {issue}") });
     }
-    console::print(format_args!(
-        "the key is shown only once; its KEY-ID is {id}; API Gateway may reject it for about a minute"
-    ));
+    console::print(format_args!("the key is shown only once; its KEY-ID is {id}"));
     Ok(ExitCode::SUCCESS)
 }

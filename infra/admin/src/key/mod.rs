@@ -35,7 +35,7 @@ enum Command {
         #[arg(long, value_parser = label)]
         label: Label,
     },
-    /// List the keys of an account, including revoked ones, newest first
+    /// List the valid keys of an account and the 20 latest revoked ones, newest first
     List {
         /// The name of the account
         #[arg(value_parser = account_name)]

@@ -21,16 +21,13 @@ const CACHED_SECONDS: i64 = 65;
 /// # Errors
 /// If there is no such key, or the table or AWS fails.
 pub(super) async fn run(accounts: &Accounts, id: KeyId, format: Format) -> Result<(), Error> {
-    let (key, notes) = accounts.call::<KeyView>(Command::RevokeKey { key_id: id }).await?;
+    let command = Command::RevokeKey { key_id: id, account: None };
+    let (key, _) = accounts.call::<KeyView>(command).await?;
     write(format, || table(None, key_lines(&key)), &key)?;
     if let Some(at) = key.revoked_at {
         print_delay(at);
     }
-    accounts.print(
-        &key.account,
-        notes,
-        "API Gateway keeps its copy of the key, which does no harm; the same command with --stack deletes it",
-    )
+    Ok(())
 }
 
 fn print_delay(at: UnixSeconds) {
