@@ -172,7 +172,9 @@ fn write_trail(before: Option<&AccountRecord>, change: &Change) {
         let after = after.subscription.to_string();
         tracing::info!(account = name, before, after, "changed");
     }
-    for KeyChange { before, after } in &change.keys {
+    for KeyChange { before, after } in
+        change.keys.iter().filter(|key| key.before.as_ref() != Some(&key.after))
+    {
         let (key, label) = (after.id(), after.label.as_str());
         let before = before.as_ref().map(ToString::to_string);
         let after = after.to_string();
