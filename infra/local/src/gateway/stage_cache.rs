@@ -14,7 +14,7 @@ const MAX_CACHED_BODY_BYTES: usize = 1_048_576;
 
 /// The key of a cached response. The values are in the order of the route's declaration, in the form that the function gets: path
 /// parameters are encoded, query parameters decoded. A missing parameter differs from an empty one. AWS does not document which
-/// value of a repeated parameter it uses; here it is the last, as in `queryStringParameters`.
+/// value of a repeated parameter it uses; here it is the last, as in `queryStringParameters` and `headers`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RequestKey {
     method: String,
@@ -27,6 +27,10 @@ impl RequestKey {
         let value = |key: &CacheKey| match key {
             CacheKey::Path(name) => matched.path_parameters.get(name).cloned(),
             CacheKey::Query(name) => matched.query.get(name)?.last().cloned(),
+            CacheKey::Header(name) => {
+                let value = matched.request.parts.headers.get_all(name).iter().next_back()?;
+                Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+            }
         };
         Self {
             method: matched.request.method().to_owned(),

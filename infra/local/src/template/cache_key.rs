@@ -1,5 +1,7 @@
 //! The parameters that distinguish cached responses of a route.
 
+use hyper::header::HeaderName;
+
 use super::section::Section;
 use crate::error::Error;
 
@@ -8,6 +10,8 @@ use crate::error::Error;
 pub enum CacheKey {
     Path(String),
     Query(String),
+    /// In lower case.
+    Header(String),
 }
 
 /// The cache keys of an event.
@@ -26,9 +30,14 @@ pub(super) fn read(event: &Section<'_>) -> Result<Vec<CacheKey>, Error> {
             keys.push(match name.split('.').collect::<Vec<_>>().as_slice() {
                 ["method", "request", "path", name] => CacheKey::Path((*name).to_owned()),
                 ["method", "request", "querystring", name] => CacheKey::Query((*name).to_owned()),
+                ["method", "request", "header", header] => {
+                    let valid: HeaderName =
+                        header.parse().map_err(|_| parameters.invalid(name, "the header must have a valid name"))?;
+                    CacheKey::Header(valid.as_str().to_owned())
+                }
                 _ => {
-                    let reason =
-                        "the name must be method.request.path.NAME or method.request.querystring.NAME";
+                    let reason = "the name must be method.request.path.NAME, method.request.querystring.NAME or \
+                                  method.request.header.NAME";
                     return Err(parameters.invalid(name, reason));
                 }
             });

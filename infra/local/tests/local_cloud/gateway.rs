@@ -1,6 +1,7 @@
 //! Authorizer, stage cache and compression, in cases that requests to the service (`tests/service/access`) do not reach. The
 //! parrot is both authorizer and function (`examples/parrot.rs`).
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use local::{Cloud, LineSink, Options};
@@ -55,6 +56,7 @@ Resources:
             RequestParameters:
               - method.request.querystring.say: {Required: false, Caching: true}
               - method.request.querystring.mode: {Required: false, Caching: true}
+              - method.request.header.Accept-Language: {Required: false, Caching: true}
   ProPlan:
     Type: AWS::ApiGateway::UsagePlan
     Properties: {Tags: [{Key: tier, Value: pro}]}
@@ -178,5 +180,24 @@ async fn a_response_is_compressed_on_request_and_cached_uncompressed() {
     let headers = [("accept-encoding", "gzip")];
     let refused = request(&cloud, "GET /v1/kept", &headers).await;
     assert!(!refused.head.contains("content-encoding"), "{}", refused.head);
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_header_in_the_cache_key_is_compared_without_case_by_its_last_value() {
+    let cloud = start("header").await;
+    let kept = async |languages: &[(&str, &str)]| {
+        let headers = [&[("x-api-key", "pro-1")], languages].concat();
+        request(&cloud, "GET /v1/kept", &headers).await.json()["requestContext"]["requestId"].take()
+    };
+    let english = kept(&[("Accept-Language", "en")]).await;
+    let german = kept(&[("Accept-Language", "de")]).await;
+    let absent = kept(&[]).await;
+    let empty = kept(&[("Accept-Language", "")]).await;
+    let requests = BTreeSet::from([&english, &german, &absent, &empty].map(Value::to_string));
+    assert_eq!(requests.len(), 4, "{requests:?}");
+    assert_eq!(kept(&[("ACCEPT-language", "en")]).await, english);
+    assert_eq!(kept(&[("accept-language", "en"), ("accept-language", "de")]).await, german);
+    assert_eq!(kept(&[]).await, absent);
     cloud.shutdown().await;
 }

@@ -68,6 +68,7 @@ Resources:
             RequestParameters:
               - method.request.querystring.mode: {Required: false, Caching: true}
               - method.request.querystring.unread: {Required: false, Caching: false}
+              - method.request.header.X-Mode: {Required: false, Caching: true}
         Every: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Input: '{}'}}
         Kept: {Type: Api, Properties: {Path: /kept, Method: GET, Auth: {ApiKeyRequired: false}}}
         Open: {Type: Api, Properties: {Path: '/{proxy+}', Method: ANY, Auth: {Authorizer: NONE, ApiKeyRequired: false}}}
@@ -134,7 +135,8 @@ fn a_route_has_its_own_cache_settings_or_those_for_all_gets() {
     ];
     assert_eq!(settings, expected);
     assert_eq!((api.routes[2].method.as_str(), api.cache_enabled), ("GET", true));
-    assert_eq!(api.routes[2].cache_keys, [CacheKey::Query("mode".to_owned())]);
+    let cache_keys = [CacheKey::Query("mode".to_owned()), CacheKey::Header("x-mode".to_owned())];
+    assert_eq!(api.routes[2].cache_keys, cache_keys);
     assert!(!evaluate(TEMPLATE, &[("Switch", "off")]).unwrap().api.cache_enabled);
 }
 
@@ -213,7 +215,8 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("CacheTtlInSeconds: 60", "CacheTtlInSeconds: 3601", "MethodSettings[1].CacheTtlInSeconds"),
         ("StageName: live", "StageName: live\n      Cors: {}", "Api.Properties.Cors"),
         ("Caching: true", "Cache: true", "RequestParameters[0].method.request.querystring.mode.Cache"),
-        ("querystring.mode:", "header.mode:", "RequestParameters[0].method.request.header.mode"),
+        ("querystring.mode:", "cookie.mode:", "RequestParameters[0].method.request.cookie.mode"),
+        ("querystring.mode:", "header.a b:", "RequestParameters[0].method.request.header.a b"),
         ("Type: AWS::Serverless::Api", "Type: AWS::ApiGateway::RestApi", "Resources"),
         ("StatusCode: 500", "StatusCode: 5000", "GatewayResponses.DEFAULT_5XX.StatusCode"),
         ("{\"success\":false}", "$context.requestId", "DEFAULT_5XX.ResponseTemplates.application/json"),
