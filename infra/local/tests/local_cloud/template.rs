@@ -57,6 +57,8 @@ Resources:
           REGION: !If [IsOff, !Ref AWS::Region, !Ref AWS::NoValue]
           GONE: !If [IsOn, 'here', !Ref AWS::NoValue]
           QUEUE: !Ref Queue
+          STARTER_PLAN: !Ref Starter
+          TRIAL_PLAN: !If [IsOn, !Ref Trial, '']
       Policies: [!GetAtt Table.Arn, !GetAtt Queue.Arn]
       EventInvokeConfig: {MaximumEventAgeInSeconds: 120}
       Events:
@@ -86,6 +88,10 @@ Resources:
   Starter:
     Type: AWS::ApiGateway::UsagePlan
     Properties: {Tags: [{Key: tier, Value: starter}]}
+  Trial:
+    Type: AWS::ApiGateway::UsagePlan
+    Condition: IsOn
+    Properties: {Tags: [{Key: tier, Value: trial}]}
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -114,7 +120,9 @@ fn a_function_inherits_globals_and_adds_its_own() {
         ("QUEUE", "Queue"),
         ("REGION", "eu-central-1"),
         ("SHARED", "everyone"),
+        ("STARTER_PLAN", "Starter"),
         ("TABLE", "Table"),
+        ("TRIAL_PLAN", ""),
     ];
     assert_eq!(environment, expected);
     let schedule = &function.schedules[0];
@@ -163,6 +171,9 @@ fn a_resource_whose_condition_does_not_hold_does_not_exist() {
         let template = evaluate(TEMPLATE, &[("Switch", switch)]).unwrap();
         assert_eq!(template.functions.contains_key("SometimesFunction"), exists);
         assert_eq!(template.api.routes.iter().any(|route| route.path == "/sometimes"), exists);
+        assert_eq!(template.usage_plans.iter().any(|plan| plan.logical_id == "Trial"), exists);
+        let plan = if exists { "Trial" } else { "" };
+        assert_eq!(template.functions["EchoFunction"].environment["TRIAL_PLAN"], plan);
     }
 }
 
@@ -222,8 +233,12 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("{\"success\":false}", "$context.requestId", "DEFAULT_5XX.ResponseTemplates.application/json"),
         ("\"'5'\"", "method.request.header.a", "DEFAULT_5XX.ResponseParameters.Headers.Retry-After"),
         ("Path: /kept", "Path: /v1/echo", "EchoFunction.Properties.Events"),
-        ("Condition: IsOn", "Condition: IsNot", "SometimesFunction.Condition"),
-        ("Condition: IsOn", "Condition: !Ref Switch", "SometimesFunction.Condition"),
+        ("Function\n    Condition: IsOn", "Function\n    Condition: IsNot", "SometimesFunction.Condition"),
+        (
+            "Function\n    Condition: IsOn",
+            "Function\n    Condition: !Ref Switch",
+            "SometimesFunction.Condition",
+        ),
         ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "SometimesFunction.Condition"),
         ("!Equals [!Ref Switch, 'on']", "!Equals [!If [IsOn, a, b], a]", "SometimesFunction.Condition"),
         ("!Equals [!Ref Switch, 'on']", "!Equals [[a], a]", "SometimesFunction.Condition"),
