@@ -20,6 +20,8 @@ use tokio::task::JoinSet;
 use crate::dynamodb::DynamoDb;
 use crate::error::{Error, InvocationError};
 use crate::gateway::Gateway;
+use crate::gateway::api_keys::ApiKeys;
+use crate::gateway::control_plane::ControlPlane;
 use crate::keys::{self, Keys};
 use crate::logs::Logs;
 use crate::options::{Binaries, Options, Upstream};
@@ -38,12 +40,12 @@ const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// The SDKs' variable for Lambda's endpoint.
 const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
+/// The SDKs' variable for the endpoint of API Gateway's control plane.
+const API_GATEWAY_VARIABLE: &str = "AWS_ENDPOINT_URL_API_GATEWAY";
 /// The variable with the place where functions write the public files.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
 /// The variable with the address of the public files.
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
-/// The variables with the ids of usage plans. They are empty: the local gateway follows the template, so functions cannot change plans.
-const PLAN_VARIABLES: [&str; 2] = ["STARTER_USAGE_PLAN", "PRO_USAGE_PLAN"];
 /// The start of a reference to a secret, which `CloudFormation` resolves in a deployment.
 const DYNAMIC_REFERENCE: &str = "{{resolve:";
 
@@ -83,6 +85,7 @@ impl Cloud {
         let data = options.data.as_deref();
         let tables = template.tables.values();
         let dynamodb = DynamoDb::start(dynamodb_listener, data, options.schedules, &options.clock, tables)?;
+        let clock = options.clock.clone();
         let keys = match template.tables.get(keys::TABLE) {
             Some(table) => Some(keys::seed(&dynamodb, &table.name).await?),
             None => None,
@@ -94,17 +97,18 @@ impl Cloud {
         let logs = Logs::new(options.function_log.clone());
         let lambda_url =
             url_of(&lambda_listener).map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
-        let endpoints = [(DYNAMODB_VARIABLE, dynamodb.url()), (LAMBDA_VARIABLE, lambda_url)];
+        let endpoints = [
+            (DYNAMODB_VARIABLE, dynamodb.url()),
+            (LAMBDA_VARIABLE, lambda_url.clone()),
+            (API_GATEWAY_VARIABLE, lambda_url),
+        ];
         let pools = pools_of(&options, &template, programs, &endpoints, files.as_deref(), &logs);
-        let clock = options.clock.clone();
         let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log.clone());
+        let control_plane = ControlPlane::new(ApiKeys::new(&template.usage_plans, clock.clone()));
         let gateway =
             serve(gateway_listener, gateway, files).map_err(cannot_listen(options.port, "--port"))?;
-        let invocable = Arc::clone(&pools);
-        let lambda = Server::start(lambda_listener, true, move |request, _| {
-            invoke_api::handle(Arc::clone(&invocable), request)
-        })
-        .map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
+        let lambda = serve_lambda(lambda_listener, Arc::clone(&pools), control_plane)
+            .map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
         let (backfill, at_start) = start_backfill(&options, &template, &dynamodb, &logs);
         let schedules = if options.schedules {
             let awaited = Some(&at_start).filter(|_| options.schedules_at_start);
@@ -140,7 +144,7 @@ impl Cloud {
         self.files_url.as_deref()
     }
 
-    /// The base URL of the Invoke API, without a slash at its end.
+    /// The base URL of the Invoke API and of API Gateway's control plane, without a slash at its end.
     #[must_use]
     pub fn lambda_url(&self) -> String {
         format!("http://{}", self.lambda.address())
@@ -303,6 +307,21 @@ fn serve(listener: TcpListener, gateway: Gateway, files: Option<Arc<PublicFiles>
     })
 }
 
+/// Serves API Gateway's control plane under its paths, and passes all other requests to the Invoke API.
+fn serve_lambda(listener: TcpListener, pools: Arc<Pools>, control_plane: ControlPlane) -> io::Result<Server> {
+    let shared = Arc::new(control_plane);
+    Server::start(listener, true, move |request, _| {
+        let pools = Arc::clone(&pools);
+        let control_plane = ControlPlane::has(request.uri().path()).then(|| Arc::clone(&shared));
+        async move {
+            match control_plane {
+                Some(control_plane) => control_plane.handle(request).await,
+                None => invoke_api::handle(pools, request).await,
+            }
+        }
+    })
+}
+
 async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(cannot_listen(port, option))
 }
@@ -371,8 +390,8 @@ fn pools_of(
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: sets the secrets, and the place and the address of the public files; empties the ids of usage
-/// plans; and overrides the template's endpoints.
+/// Completes the function's environment: sets the secrets, and the place and the address of the public files; and overrides the template's
+/// endpoints.
 fn complete(
     function: &mut Function,
     options: &Options,
@@ -389,7 +408,6 @@ fn complete(
         let resolved = match name.as_str() {
             FILES_VARIABLE => Some(place.as_str()),
             FILES_ADDRESS_VARIABLE => Some(address),
-            name if PLAN_VARIABLES.contains(&name) => Some(""),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,
             KEY_VARIABLE => options.sent_key(),
             PAYMENTS_VARIABLE => Some(options.payments_secret()),

@@ -1,9 +1,11 @@
 //! API Gateway: finds the route of an HTTP request, and passes the request on in AWS's order to the authorizer, the usage plan,
 //! the cache and the function.
 
+pub(crate) mod api_keys;
 mod authorization;
 mod authorizer;
 pub(crate) mod compression;
+pub(crate) mod control_plane;
 mod event;
 mod expiring_cache;
 mod gateway_response;

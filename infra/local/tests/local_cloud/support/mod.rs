@@ -28,6 +28,21 @@ pub(crate) fn options(test: &str, template: &str) -> Options {
     }
 }
 
+/// The value of the parrot's key of a usage plan, for this API key.
+pub(crate) fn value_of(key: &str) -> String {
+    format!("{key:0<24}")
+}
+
+/// Sends a JSON request to a cloud's Invoke API or control plane.
+pub(crate) async fn send_json(url: &str, method: &str, target: &str, body: &Value) -> Response {
+    let body = body.to_string();
+    let length = body.len();
+    let request = format!(
+        "{method} {target} HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    send(url, request.as_bytes()).await
+}
+
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) head: String,

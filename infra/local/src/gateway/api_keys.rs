@@ -1,0 +1,168 @@
+//! The API keys of API Gateway, and the usage plan that each is attached to. They are in memory only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, RangeInclusive};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use simulator::Clock;
+
+use crate::template::UsagePlan;
+
+/// The lengths of a value that API Gateway accepts.
+const VALUE_CHARACTERS: RangeInclusive<usize> = 20..=128;
+/// The length of an id, as on AWS.
+const ID_CHARACTERS: usize = 10;
+
+/// Why the control plane refuses a request: the message of its response.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApiKeyError {
+    #[error("{0}")]
+    BadRequest(String),
+    #[error("{0}")]
+    Conflict(String),
+    #[error("{0}")]
+    NotFound(String),
+}
+
+#[derive(Clone)]
+pub(super) struct ApiKey {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The `usageIdentifierKey` of authorizers.
+    pub(super) value: String,
+    pub(super) enabled: bool,
+    pub(super) created_at_ms: i64,
+    attachment: Option<Attachment>,
+}
+
+#[derive(Clone)]
+struct Attachment {
+    plan: String,
+}
+
+/// All API keys.
+pub(crate) struct ApiKeys {
+    /// The ids of the usage plans, which are their logical ids.
+    plans: BTreeSet<String>,
+    clock: Clock,
+    /// By id.
+    keys: Mutex<BTreeMap<String, ApiKey>>,
+}
+
+impl ApiKeys {
+    pub(crate) fn new(plans: &[UsagePlan], clock: Clock) -> Self {
+        let plans = plans.iter().map(|plan| plan.logical_id.clone()).collect();
+        Self { plans, clock, keys: Mutex::default() }
+    }
+
+    /// Creates a key, which belongs to no plan yet.
+    ///
+    /// # Errors
+    /// If there is a key with this value, or the value is too short or too long.
+    pub(super) fn create(&self, name: &str, value: &str, enabled: bool) -> Result<ApiKey, ApiKeyError> {
+        let key = self.new_key(name, value, enabled)?;
+        insert(&mut self.lock(), key.clone())?;
+        Ok(key)
+    }
+
+    /// Attaches the key to the plan and returns the key.
+    ///
+    /// # Errors
+    /// If the plan or the key does not exist, or the key already has a plan: all plans are for the same stage, and a key can have only one
+    /// plan of a stage.
+    pub(super) fn attach_to_plan(&self, plan: &str, id: &str) -> Result<ApiKey, ApiKeyError> {
+        self.check_plan(plan)?;
+        let mut keys = self.lock();
+        let key = keys.get_mut(id).ok_or_else(unknown_key)?;
+        if let Some(attachment) = &key.attachment {
+            return Err(ApiKeyError::Conflict(format!(
+                "API key {id} is already attached to the usage plan {}",
+                attachment.plan
+            )));
+        }
+        key.attachment = Some(Attachment { plan: plan.to_owned() });
+        Ok(key.clone())
+    }
+
+    /// Deletes the key and returns it.
+    ///
+    /// # Errors
+    /// If there is no such key.
+    pub(super) fn delete(&self, id: &str) -> Result<ApiKey, ApiKeyError> {
+        self.lock().remove(id).ok_or_else(unknown_key)
+    }
+
+    /// Returns up to `limit` keys whose names begin with `prefix`, ordered by id, beginning after the id `position`; and the position of the
+    /// next page, if there is one.
+    pub(super) fn page(
+        &self,
+        prefix: &str,
+        position: Option<&str>,
+        limit: usize,
+    ) -> (Vec<ApiKey>, Option<String>) {
+        let keys = self.lock();
+        let start = position.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut matching = keys
+            .range::<str, _>((start, Bound::Unbounded))
+            .map(|(_, key)| key)
+            .filter(|key| key.name.starts_with(prefix));
+        let page: Vec<_> = matching.by_ref().take(limit).cloned().collect();
+        let next = if matching.next().is_some() { page.last().map(|key| key.id.clone()) } else { None };
+        (page, next)
+    }
+
+    /// Checks that the plan exists.
+    ///
+    /// # Errors
+    /// If it does not.
+    fn check_plan(&self, plan: &str) -> Result<(), ApiKeyError> {
+        let unknown = || ApiKeyError::NotFound("Invalid Usage Plan ID specified".to_owned());
+        self.plans.get(plan).map(drop).ok_or_else(unknown)
+    }
+
+    fn new_key(&self, name: &str, value: &str, enabled: bool) -> Result<ApiKey, ApiKeyError> {
+        let characters = value.chars().count();
+        if !VALUE_CHARACTERS.contains(&characters) {
+            let (shortest, longest) = VALUE_CHARACTERS.into_inner();
+            return Err(ApiKeyError::BadRequest(format!(
+                "the value of an API key must have {shortest} to {longest} characters, not {characters}"
+            )));
+        }
+        Ok(ApiKey {
+            id: id_of(value),
+            name: name.to_owned(),
+            value: value.to_owned(),
+            enabled,
+            created_at_ms: self.clock.now_ms(),
+            attachment: None,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ApiKey>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the id of the key with this value: its first characters. On AWS, an id is random. Here, it is the same after a restart, because
+/// tables on disk may contain it.
+fn id_of(value: &str) -> String {
+    value.chars().take(ID_CHARACTERS).collect()
+}
+
+fn insert(keys: &mut BTreeMap<String, ApiKey>, key: ApiKey) -> Result<(), ApiKeyError> {
+    let message = match keys.get(&key.id) {
+        None => {
+            keys.insert(key.id.clone(), key);
+            return Ok(());
+        }
+        Some(existing) if existing.value == key.value => "API Key already exists".to_owned(),
+        Some(_) => format!(
+            "the local cloud has another API key whose value begins with the same {ID_CHARACTERS} characters"
+        ),
+    };
+    Err(ApiKeyError::Conflict(message))
+}
+
+fn unknown_key() -> ApiKeyError {
+    ApiKeyError::NotFound("Invalid API Key identifier specified".to_owned())
+}
