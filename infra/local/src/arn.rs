@@ -1,8 +1,10 @@
-//! The simulated account and region, and the names of their resources.
+//! The simulated account, region and stack, and the names of their resources.
 
 /// The account of AWS's own examples.
 pub(crate) const ACCOUNT_ID: &str = "123456789012";
 pub(crate) const REGION: &str = "eu-central-1";
+/// The name of the stack.
+pub(crate) const STACK: &str = "local";
 
 pub(crate) fn function_arn(name: &str) -> String {
     format!("arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:{name}")

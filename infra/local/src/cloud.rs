@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::arn::STACK;
 use crate::dynamodb::DynamoDb;
 use crate::error::{Error, InvocationError};
 use crate::gateway::Gateway;
@@ -56,6 +57,7 @@ pub struct Cloud {
     lambda: Server,
     dynamodb: DynamoDb,
     keys: Option<Keys>,
+    api_keys: Arc<ApiKeys>,
     schedules: JoinSet<()>,
     backfill: JoinSet<()>,
     simulator: Option<Simulator>,
@@ -86,6 +88,8 @@ impl Cloud {
         let tables = template.tables.values();
         let dynamodb = DynamoDb::start(dynamodb_listener, data, options.schedules, &options.clock, tables)?;
         let clock = options.clock.clone();
+        let api_keys =
+            Arc::new(ApiKeys::new(&template.usage_plans, clock.clone(), options.gateway_key_delay));
         let keys = match template.tables.get(keys::TABLE) {
             Some(table) => Some(keys::seed(&dynamodb, &table.name).await?),
             None => None,
@@ -103,8 +107,10 @@ impl Cloud {
             (API_GATEWAY_VARIABLE, lambda_url),
         ];
         let pools = pools_of(&options, &template, programs, &endpoints, files.as_deref(), &logs);
-        let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log.clone());
-        let control_plane = ControlPlane::new(ApiKeys::new(&template.usage_plans, clock.clone()));
+        let access_log = options.access_log.clone();
+        let gateway =
+            Gateway::new(&template, Arc::clone(&pools), Arc::clone(&api_keys), clock.clone(), access_log);
+        let control_plane = gateway.control_plane();
         let gateway =
             serve(gateway_listener, gateway, files).map_err(cannot_listen(options.port, "--port"))?;
         let lambda = serve_lambda(lambda_listener, Arc::clone(&pools), control_plane)
@@ -122,6 +128,7 @@ impl Cloud {
             lambda,
             dynamodb,
             keys,
+            api_keys,
             schedules,
             backfill,
             simulator,
@@ -160,6 +167,16 @@ impl Cloud {
     #[must_use]
     pub fn keys(&self) -> Option<&Keys> {
         self.keys.as_ref()
+    }
+
+    /// Creates a key of API Gateway with this value, attaches it to the usage plan of the tier, and returns its id. The key works at once.
+    /// An existing key with this value keeps its id, and moves to the plan if it has another one. For tests that store an account themselves,
+    /// without the function that creates its keys.
+    ///
+    /// # Errors
+    /// When no usage plan has the tier, or API Gateway refuses the value.
+    pub fn attach_key(&self, tier: &str, value: &str) -> Result<String, Error> {
+        self.api_keys.attach(tier, &format!("{STACK}-{value}"), value).map_err(Error::new)
     }
 
     /// Invokes a function, which is named by its logical id or its binary, and returns its response to the event.

@@ -69,6 +69,8 @@ pub struct Options {
     pub concurrency: NonZeroU16,
     /// The longest timeout of a function. Longer timeouts in the template are shortened to this duration.
     pub longest_timeout: Duration,
+    /// The delay with which a key of API Gateway works after it is attached to a usage plan. On AWS, it is about a minute.
+    pub gateway_key_delay: Duration,
     /// The time of requests, schedules, the simulator and the generated past.
     pub clock: Clock,
     /// Receives a line for each request.
@@ -122,6 +124,7 @@ impl Default for Options {
             binaries: Binaries::Build { profile: "dev".to_owned() },
             concurrency: NonZeroU16::MIN.saturating_add(3),
             longest_timeout: Duration::MAX,
+            gateway_key_delay: Duration::ZERO,
             clock: Clock::system(),
             access_log: None,
             function_log: None,

@@ -1,8 +1,10 @@
-//! The API keys of API Gateway, and the usage plan that each is attached to. They are in memory only.
+//! The API keys of API Gateway, and the usage plan that each is attached to. The control plane changes them, and each request that requires
+//! a key looks its plan up here. They are in memory only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::{Bound, RangeInclusive};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use simulator::Clock;
 
@@ -38,21 +40,46 @@ pub(super) struct ApiKey {
 #[derive(Clone)]
 struct Attachment {
     plan: String,
+    /// `None` if the key works without the delay.
+    attached_at_ms: Option<i64>,
 }
 
 /// All API keys.
 pub(crate) struct ApiKeys {
-    /// The ids of the usage plans, which are their logical ids.
-    plans: BTreeSet<String>,
+    /// The tier of each usage plan, by the plan's id, which is its logical id.
+    tiers: BTreeMap<String, String>,
     clock: Clock,
+    /// How long an attached key does not work yet.
+    delay: Duration,
     /// By id.
     keys: Mutex<BTreeMap<String, ApiKey>>,
 }
 
 impl ApiKeys {
-    pub(crate) fn new(plans: &[UsagePlan], clock: Clock) -> Self {
-        let plans = plans.iter().map(|plan| plan.logical_id.clone()).collect();
-        Self { plans, clock, keys: Mutex::default() }
+    pub(crate) fn new(plans: &[UsagePlan], clock: Clock, delay: Duration) -> Self {
+        let tiers = plans.iter().map(|plan| (plan.logical_id.clone(), plan.tier.clone())).collect();
+        Self { tiers, clock, delay, keys: Mutex::default() }
+    }
+
+    /// Creates an enabled key, attaches it to the plan of the tier, and returns its id. The key works without a delay. An existing key with
+    /// this value keeps its name and id, and moves to the plan if it has another one.
+    ///
+    /// # Errors
+    /// If no plan has the tier, or the value is refused.
+    pub(crate) fn attach(&self, tier: &str, name: &str, value: &str) -> Result<String, ApiKeyError> {
+        let plan = self.tiers.iter().find(|(_, of_plan)| *of_plan == tier).map(|(plan, _)| plan.clone());
+        let plan = plan.ok_or_else(|| {
+            ApiKeyError::NotFound(format!("the template has no usage plan of the tier {tier}"))
+        })?;
+        let id = id_of(value);
+        let mut keys = self.lock();
+        if keys.get(&id).is_none_or(|existing| existing.value != value) {
+            insert(&mut keys, self.new_key(name, value, true)?)?;
+        }
+        if let Some(key) = keys.get_mut(&id) {
+            key.attachment = Some(Attachment { plan, attached_at_ms: None });
+        }
+        Ok(id)
     }
 
     /// Creates a key, which belongs to no plan yet.
@@ -80,7 +107,8 @@ impl ApiKeys {
                 attachment.plan
             )));
         }
-        key.attachment = Some(Attachment { plan: plan.to_owned() });
+        let attached_at_ms = Some(self.clock.now_ms());
+        key.attachment = Some(Attachment { plan: plan.to_owned(), attached_at_ms });
         Ok(key.clone())
     }
 
@@ -92,7 +120,7 @@ impl ApiKeys {
         self.lock().remove(id).ok_or_else(unknown_key)
     }
 
-    /// Returns up to `limit` keys whose names begin with `prefix`, ordered by id, beginning after the id `position`; and the position of the
+    /// Returns up to `limit` keys whose names begin with `prefix`, ordered by id, from after the id `position`; and the position of the
     /// next page, if there is one.
     pub(super) fn page(
         &self,
@@ -111,13 +139,43 @@ impl ApiKeys {
         (page, next)
     }
 
+    /// Returns the key with this id.
+    ///
+    /// # Errors
+    /// If there is no such key.
+    pub(super) fn get(&self, id: &str) -> Result<ApiKey, ApiKeyError> {
+        self.lock().get(id).cloned().ok_or_else(unknown_key)
+    }
+
+    /// Returns the keys that are attached to the plan.
+    pub(super) fn of_plan(&self, plan: &str) -> Vec<ApiKey> {
+        let keys = self.lock();
+        let attached = keys
+            .values()
+            .filter(|key| key.attachment.as_ref().is_some_and(|attachment| attachment.plan == plan));
+        attached.cloned().collect()
+    }
+
     /// Checks that the plan exists.
     ///
     /// # Errors
     /// If it does not.
-    fn check_plan(&self, plan: &str) -> Result<(), ApiKeyError> {
+    pub(super) fn check_plan(&self, plan: &str) -> Result<(), ApiKeyError> {
         let unknown = || ApiKeyError::NotFound("Invalid Usage Plan ID specified".to_owned());
-        self.plans.get(plan).map(drop).ok_or_else(unknown)
+        self.tiers.get(plan).map(drop).ok_or_else(unknown)
+    }
+
+    /// Returns the id of the plan of the key with this value, if the key works: it is enabled, attached, and the delay is over.
+    pub(super) fn plan_of(&self, value: &str) -> Option<String> {
+        let keys = self.lock();
+        let key = keys.get(&id_of(value)).filter(|key| key.enabled && key.value == value)?;
+        let attachment = key.attachment.as_ref()?;
+        let delay_ms = i64::try_from(self.delay.as_millis()).unwrap_or(i64::MAX);
+        // If the clock was set back, the age is negative, and the key works.
+        let is_delayed = attachment
+            .attached_at_ms
+            .is_some_and(|attached_at_ms| (0..delay_ms).contains(&(self.clock.now_ms() - attached_at_ms)));
+        (!is_delayed).then(|| attachment.plan.clone())
     }
 
     fn new_key(&self, name: &str, value: &str, enabled: bool) -> Result<ApiKey, ApiKeyError> {

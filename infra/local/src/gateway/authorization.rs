@@ -66,11 +66,6 @@ impl Authorization {
         matching.peek().is_some() && matching.all(|statement| statement.effect == Effect::Allow)
     }
 
-    /// The value of `name` in the context.
-    pub(super) fn context(&self, name: &str) -> Option<String> {
-        self.context.get(name).map(Scalar::to_string)
-    }
-
     /// The context and the principal for the route's function. All values are text.
     pub(super) fn for_function(&self) -> BTreeMap<&str, String> {
         let context = self.context.iter().map(|(name, value)| (name.as_str(), value.to_string()));

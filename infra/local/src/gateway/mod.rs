@@ -32,7 +32,9 @@ use percent_encoding::percent_decode_str;
 use simulator::Clock;
 use uuid::Uuid;
 
+use self::api_keys::ApiKeys;
 use self::authorizer::Authorizers;
+use self::control_plane::ControlPlane;
 use self::gateway_response::GatewayError;
 use self::request::{Caller, GatewayRequest, INTEGRATION_TIMEOUT, MatchedRequest};
 use self::routing::Routing;
@@ -59,7 +61,8 @@ pub(crate) struct Gateway {
     routing: Routing,
     pools: Arc<Pools>,
     authorizers: Authorizers,
-    usage: Usage,
+    api_keys: Arc<ApiKeys>,
+    usage: Arc<Usage>,
     cache: Option<StageCache>,
     clock: Clock,
     access_log: Option<LineSink>,
@@ -69,6 +72,7 @@ impl Gateway {
     pub(crate) fn new(
         template: &Template,
         pools: Arc<Pools>,
+        api_keys: Arc<ApiKeys>,
         clock: Clock,
         access_log: Option<LineSink>,
     ) -> Self {
@@ -76,13 +80,19 @@ impl Gateway {
         Self {
             routing: Routing::new(&api.routes),
             authorizers: Authorizers::new(api.authorizers.clone(), Arc::clone(&pools), clock.clone()),
-            usage: Usage::new(&template.usage_plans, clock.clone()),
+            usage: Arc::new(Usage::new(&template.usage_plans, Arc::clone(&api_keys), clock.clone())),
+            api_keys,
             cache: api.cache_enabled.then(|| StageCache::new(clock.clone())),
             api,
             pools,
             clock,
             access_log,
         }
+    }
+
+    /// Returns the control plane of this gateway's API keys.
+    pub(crate) fn control_plane(&self) -> ControlPlane {
+        ControlPlane { keys: Arc::clone(&self.api_keys), usage: Arc::clone(&self.usage) }
     }
 
     pub(crate) async fn handle(

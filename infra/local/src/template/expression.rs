@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::arn::{REGION, function_arn, table_arn};
+use crate::arn::{REGION, STACK, function_arn, table_arn};
 
 /// The names that expressions can refer to.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl Scope {
         let value = match name {
             "AWS::NoValue" => return Ok(None),
             "AWS::Region" => REGION,
-            "AWS::StackName" => "local",
+            "AWS::StackName" => STACK,
             _ => match self.parameters.get(name).or_else(|| self.tables.get(name)) {
                 Some(value) => value,
                 // On AWS, other resources have a generated name.

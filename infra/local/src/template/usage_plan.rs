@@ -1,5 +1,4 @@
-//! Usage plans: the rates and quotas of the tiers. On AWS, a key is attached to its plan. Here, the plan's tag `tier` names its tier,
-//! and the authorizer names the tier of a key.
+//! Usage plans: the rates and quotas of the tiers. The tag `tier` of a plan names its tier.
 
 use std::collections::{BTreeMap, BTreeSet};
 

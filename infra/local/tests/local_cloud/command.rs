@@ -9,7 +9,9 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::support::send;
+use serde_json::json;
+
+use crate::support::{send, send_json, value_of};
 
 const TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -39,6 +41,15 @@ async fn get(url: &str, target: &str) -> u16 {
     // The parrot, as authorizer, accepts `pro-1` as a key of the tier pro.
     let headers = "host: here\r\nconnection: close\r\nx-api-key: pro-1\r\n";
     send(url, format!("GET {target} HTTP/1.1\r\n{headers}\r\n").as_bytes()).await.status
+}
+
+/// Attaches the parrot's key to the usage plan of the tier pro.
+async fn attach(control_plane: &str, key: &str) {
+    let new = json!({"name": key, "value": value_of(key), "enabled": true});
+    let created = send_json(control_plane, "POST", "/apikeys", &new).await.json();
+    let attached = json!({"keyId": created.get("id"), "keyType": "API_KEY"});
+    let response = send_json(control_plane, "POST", "/usageplans/ProUsagePlan/keys", &attached).await;
+    assert_eq!(response.status, 201, "{}", response.body);
 }
 
 /// Returns the addresses of the API, Lambda and `DynamoDB` that the program prints.
@@ -80,7 +91,8 @@ async fn a_port_without_two_next_ports_is_one_sentence_and_exit_code_1() {
 #[tokio::test]
 async fn the_functions_log_need_not_be_read() {
     let mut child = command("unread", &["--port", "0", "--concurrency", "1"]).spawn().unwrap();
-    let [url, ..] = addresses(&mut child).await;
+    let [url, lambda, _] = addresses(&mut child).await;
+    attach(&lambda, "pro-1").await;
     drop(child.stderr.take());
     assert_eq!(get(&url, "/v1/mayor?say=fail").await, 500);
     // If the output were not drained, the function would fail after a while.
