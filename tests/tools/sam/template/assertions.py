@@ -36,25 +36,33 @@ READS_BATCHES = {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}}
 WRITES_BATCHES = {"History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"}}
 KEEPS_EVENTS = {"DeadLetters": {"sqs:SendMessage"}}
 API_GATEWAY = "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
+
+
+def plans(part, action):
+    """Returns the right to this part of the usage plans of this stack."""
+    return {f"{API_GATEWAY}/usageplans/${{{plan}UsagePlan}}/{part}": {action} for plan in ("Starter", "Pro", "Free")}
+
+
+READS_USAGE = plans("usage", "apigateway:GET")
+WRITES_TRAIL = {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}}
 # The rights include all keys of API Gateway, but only the plans of this stack.
-MANAGES_KEYS = {
-    "Access": {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"},
-    "Access/index/by-account": {"dynamodb:Query"},
+MANAGES_ACCOUNTS = READS_USAGE | WRITES_TRAIL | plans("keys", "apigateway:POST") | {
+    "Access": {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"},
+    "Access/index/ended": {"dynamodb:Query"},
     f"{API_GATEWAY}/apikeys": {"apigateway:GET", "apigateway:POST"},
     f"{API_GATEWAY}/apikeys/*": {"apigateway:DELETE"},
-    f"{API_GATEWAY}/usageplans": {"apigateway:GET"},
-} | {
-    f"{API_GATEWAY}/usageplans/${{{plan}UsagePlan}}/keys{suffix}": {f"apigateway:{method}"}
-    for plan in ("Starter", "Pro")
-    for suffix, method in (("", "POST"), ("/*", "DELETE"))
 }
+# No rights on the keys of API Gateway.
+MANAGES_KEYS = READS_USAGE | WRITES_TRAIL | {"Access": {"dynamodb:GetItem", "dynamodb:PutItem"}, "Access/index/ended": {"dynamodb:Query"}}
 # The payments function knows the accounts function by name, because a reference would be a circle.
 ACCOUNTS = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-accounts"
 # For each function that does more than query History: the allowed actions by resource.
 RIGHTS = {
-    "accounts": MANAGES_KEYS | {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}},
+    "accounts": MANAGES_ACCOUNTS,
+    "keys": MANAGES_KEYS,
+    "usage": READS_USAGE | {"Access": {"dynamodb:GetItem"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
-    "payments": {"Access": {"dynamodb:PutItem"}, ACCOUNTS: {"lambda:InvokeFunction"}},
+    "payments": {"Access": {"dynamodb:GetItem", "dynamodb:PutItem"}, ACCOUNTS: {"lambda:InvokeFunction"}},
     "bazaar-candles-all": READS_BATCHES,
     "status": READS_BATCHES,
     "record-mayor": {"History": HEARTBEAT} | KEEPS_EVENTS,
@@ -89,6 +97,8 @@ def arn(name):
         other = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${%sTableName}" % table
         own = text_with("${%s.Arn}/%s" % (table, index)) if index else own
         return either(f"Has{table}Table", text_with(other + slash + index), own)
+    if "FreeUsagePlan" in name:
+        return either("FreePlanIsOn", text_with(name), NOTHING)
     return text_with(name) if ":" in name else own
 
 
@@ -124,6 +134,7 @@ class Api(unittest.TestCase):
         self.assertEqual(API["x-amazon-apigateway-endpoint-configuration"], endpoint)
         # API Gateway changes one plan at a time.
         self.assertEqual(RESOURCES["ProUsagePlan"]["DependsOn"], "StarterUsagePlan")
+        self.assertEqual(RESOURCES["FreeUsagePlan"]["DependsOn"], "ProUsagePlan")
 
     def test_a_line_of_the_access_log_is_json_of_existing_variables_without_the_key(self):
         _, setting, _ = STAGE["AccessLogSetting"]["Fn::If"]
@@ -147,12 +158,15 @@ class Api(unittest.TestCase):
 
 
 class Rights(unittest.TestCase):
-    def expect_rights(self, role, service, rights):
+    def expect_rights(self, name, service, rights):
         """Fails unless the service may assume the role, and the policies of the role allow these actions and no others."""
+        role = RESOURCES[name]["Properties"]
         [statement] = role["AssumeRolePolicyDocument"]["Statement"]
         self.assertEqual(statement["Principal"], {"Service": f"{service}.amazonaws.com"})
         found = {}
-        for statement in (statement for policy in role.get("Policies", []) for statement in policy["PolicyDocument"]["Statement"]):
+        separate = [policy["Properties"] for policy in of_type("AWS::IAM::RolePolicy").values()]
+        policies = role.get("Policies", []) + [policy for policy in separate if policy["RoleName"] == reference(name)]
+        for statement in (statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]):
             condition, statement, _ = statement.get("Fn::If", [None, statement, NOTHING])
             self.assertEqual((set(statement), statement["Effect"]), ({"Effect", "Action", "Resource"}, "Allow"))
             self.assertEqual(condition, "PublicFilesAreOn" if "s3:" in str(statement) else None)
@@ -164,16 +178,16 @@ class Rights(unittest.TestCase):
     def test_functions_have_the_rights_that_they_need_and_no_others(self):
         for binary, (_, function) in FUNCTIONS.items():
             with self.subTest(binary):
-                role = RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
+                role = function["Role"]["Fn::GetAtt"][0]
                 usual = READS if "HISTORY_TABLE" in function["Environment"]["Variables"] else {}
                 self.expect_rights(role, "lambda", RIGHTS.get(binary, usual))
-                self.assertEqual(role["ManagedPolicyArns"], [reference("FunctionPolicy")])
+                self.assertEqual(RESOURCES[role]["Properties"]["ManagedPolicyArns"], [reference("FunctionPolicy")])
         statements = RESOURCES["FunctionPolicy"]["Properties"]["PolicyDocument"]["Statement"]
         self.assertEqual(statements, [WRITES_LOG, either("TracingIsOn", WRITES_TRACES, NOTHING)])
 
     def test_the_scheduler_can_only_send_events_of_this_account_to_the_recorders(self):
         role = RESOURCES["ScheduleRole"]["Properties"]
-        self.expect_rights(role, "scheduler", {FUNCTIONS[binary][0]: {"lambda:InvokeFunction"} for binary in SCHEDULES} | KEEPS_EVENTS)
+        self.expect_rights("ScheduleRole", "scheduler", {FUNCTIONS[binary][0]: {"lambda:InvokeFunction"} for binary in SCHEDULES} | KEEPS_EVENTS)
         account = {"StringEquals": {"aws:SourceAccount": reference("AWS::AccountId")}}
         self.assertEqual(role["AssumeRolePolicyDocument"]["Statement"][0]["Condition"], account)
         self.assertNotIn("ManagedPolicyArns", role)
@@ -226,6 +240,9 @@ class Protection(unittest.TestCase):
             properties = table["Properties"]
             self.assertIs(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], True, name)
             self.assertEqual(properties["DeletionProtectionEnabled"], either("TablesAreProtected", True, False), name)
+        # The audit trail.
+        log = RESOURCES["AccountsLog"]
+        self.assertEqual((log["DeletionPolicy"], log["UpdateReplacePolicy"]), ("RetainExceptOnCreate", "Retain"))
         # API Gateway would keep the ARN of a deleted role, and no API of the region could write its log.
         for name in ("LogRole", "LogSettings"):
             kept = ACCOUNT["Resources"][name]
@@ -236,7 +253,7 @@ class Protection(unittest.TestCase):
 
     def test_functions_log_to_one_group_but_for_the_audit_trail_and_every_group_expires(self):
         for binary, (_, function) in FUNCTIONS.items():
-            group = "AccountsLog" if binary == "accounts" else "FunctionLog"
+            group = "AccountsLog" if binary in ("accounts", "keys") else "FunctionLog"
             self.assertEqual(function["LoggingConfig"], {"LogGroup": reference(group)}, binary)
         for name, group in of_type("AWS::Logs::LogGroup").items():
             days = "AuditRetentionDays" if name == "AccountsLog" else "LogRetentionDays"
@@ -248,7 +265,7 @@ class Protection(unittest.TestCase):
             parameters = re.findall(r"'(\w+)ReservedConcurrency'", reserved)
             self.assertEqual(re.findall(r"'(\w+)IsReserved'", reserved), parameters, binary)
             fetches = "HYPIXEL_BASE_URL" in function["Environment"]["Variables"] and binary not in SCHEDULES
-            last = "Authorizer" if binary == "authorizer" else "Provider" if fetches else None
+            last = binary.title() if binary in ("authorizer", "usage") else "Provider" if fetches else None
             self.assertEqual(parameters[-1:], [last] if last else [], binary)
 
     def test_every_schedule_is_always_on(self):

@@ -2,6 +2,7 @@
 without credentials."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -36,9 +37,9 @@ def of_type(resource_type, resources=RESOURCES):
     return {name: resource for name, resource in resources.items() if resource["Type"] == resource_type}
 
 
-# The logical id and the properties of each function, by binary.
+# The logical id and the properties of each function, by its name: `record-mayor` for RecordMayorFunction.
 FUNCTIONS = {
-    function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])
+    re.sub("(?!^)([A-Z])", r"-\1", name.removesuffix("Function")).lower(): (name, function["Properties"])
     for name, function in of_type("AWS::Lambda::Function").items()
 }
 

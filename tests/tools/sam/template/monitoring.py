@@ -92,6 +92,12 @@ class Monitoring(unittest.TestCase):
         handler = (TEMPLATE.parent / "common/src/lambda/handler.rs").read_text()
         self.assertIn("payload_bytes,", handler)
 
+    def test_errors_of_accounts_and_usage_have_an_alarm(self):
+        """A request for the usage is a small share of all requests, and commands are none."""
+        counted = [resource["Properties"] for resource in FILTERS.values() if "AccountErrors" in json.dumps(resource)]
+        self.assertEqual([filter["LogGroupName"] for filter in counted], [reference("AccountsLog"), reference("FunctionLog")])
+        self.assertEqual(ALARMS["AccountErrors"]["Properties"]["MetricName"], "AccountErrors")
+
     def test_filters_count_messages_and_causes_that_functions_log(self):
         source = "".join(path.read_text() for folder in ("common", "functions") for path in (TEMPLATE.parent / folder).rglob("*.rs"))
         for name, resource in FILTERS.items():
