@@ -43,7 +43,7 @@ struct ApiKeys {
 struct UsageOfPlan {
     /// By the id of the key: the used and the remaining requests of each day.
     #[serde(default)]
-    items: BTreeMap<String, Vec<[i64; 2]>>,
+    values: BTreeMap<String, Vec<[i64; 2]>>,
 }
 
 #[derive(Serialize)]
@@ -113,7 +113,7 @@ impl Operations {
         let path = ["usageplans", plan, "usage"];
         let query = [("keyId", key), ("startDate", first), ("endDate", last)];
         let usage = self.send(OPERATION, Method::GET, &path, &query, None).await?;
-        parse(OPERATION, &usage).map(|UsageOfPlan { mut items }| items.remove(key).unwrap_or_default())
+        parse(OPERATION, &usage).map(|UsageOfPlan { mut values }| values.remove(key).unwrap_or_default())
     }
 
     async fn send(

@@ -8,17 +8,21 @@ use common::upstream::http::ClientError;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operations::Operations;
 
-/// The limits of an account in a tier.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// The limits of an account in a tier. All keys of the account share them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
+    /// The most requests per second in the long run.
     pub requests_per_second: f64,
-    /// The most requests at once.
+    /// The most requests at once after a pause.
     pub burst: u32,
+    /// The most requests per second for `/v1/profile/{username}` in the long run.
     pub profiles_per_second: f64,
+    /// The most requests at once for `/v1/profile/{username}` after a pause.
     pub profiles_burst: u32,
 }
 
@@ -68,31 +72,35 @@ fn limits(text: &str, (profiles_per_second, profiles_burst): (f64, u32)) -> Opti
 }
 
 /// The requests of a day in UTC.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DayUsage {
-    /// Such as `2026-11-20`.
+    /// The day, such as `2026-11-20`.
     pub day: String,
+    /// The number of requests in the account's tier.
     pub requests: u64,
 }
 
-/// What an account has used of its limits in this calendar month (UTC).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What an account has used of its limits in this calendar month (UTC), as API Gateway counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
+    /// The tier of the account: `free`, `starter` or `pro`.
+    #[schemars(with = "String")]
     pub tier: Tier,
     /// The last second that is paid for.
     pub paid_until: UnixSeconds,
-    /// The requests per month; `None` without a quota.
+    /// The requests per calendar month. `null` without a quota.
     pub quota: Option<u64>,
-    /// The requests that are left in the month; `None` without a quota.
+    /// The requests that are left in the month. `null` without a quota.
     pub remaining: Option<u64>,
-    /// When the next month begins; `None` without a quota.
+    /// When the next month begins. `null` without a quota.
     pub resets_at: Option<UnixSeconds>,
     /// The requests of the month in this tier.
     pub used: u64,
+    /// The limits of the tier.
     pub limits: Limits,
-    /// The days with requests, ascending.
+    /// The days of the month with requests, ascending.
     pub days: Vec<DayUsage>,
-    /// When API Gateway was asked. It counts with a delay.
+    /// When API Gateway was asked. Its figures can be an hour older.
     pub asked_at: UnixSeconds,
 }
 

@@ -47,6 +47,8 @@ const API_GATEWAY_VARIABLE: &str = "AWS_ENDPOINT_URL_API_GATEWAY";
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
 /// The variable with the address of the public files.
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
+/// The variable with the time after which a new key of API Gateway works, in seconds.
+const DELAY_VARIABLE: &str = "GATEWAY_KEY_DELAY";
 /// The start of a reference to a secret, which `CloudFormation` resolves in a deployment.
 const DYNAMIC_REFERENCE: &str = "{{resolve:";
 
@@ -91,7 +93,7 @@ impl Cloud {
         let api_keys =
             Arc::new(ApiKeys::new(&template.usage_plans, clock.clone(), options.gateway_key_delay));
         let keys = match template.tables.get(keys::TABLE) {
-            Some(table) => Some(keys::seed(&dynamodb, &table.name).await?),
+            Some(table) => Some(keys::seed(&dynamodb, &table.name, &api_keys).await?),
             None => None,
         };
         let programs = find_programs(&options, &template).await?;
@@ -407,8 +409,8 @@ fn pools_of(
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: sets the secrets, and the place and the address of the public files; and overrides the template's
-/// endpoints.
+/// Completes the function's environment: sets the secrets, the place and the address of the public files, and the delay of new keys; and overrides
+/// the template's endpoints.
 fn complete(
     function: &mut Function,
     options: &Options,
@@ -420,11 +422,13 @@ fn complete(
     // Browsers resolve a relative address, also behind a proxy. Readers of the index use the address as it is.
     let is_index = function.binary == INDEX.function;
     let relative = public_files::PREFIX.trim_matches('/');
+    let delay = options.gateway_key_delay.as_secs().to_string();
     let address = files.map_or("", |files| if is_index { files.url() } else { relative });
     function.environment.retain(|name, value| {
         let resolved = match name.as_str() {
             FILES_VARIABLE => Some(place.as_str()),
             FILES_ADDRESS_VARIABLE => Some(address),
+            DELAY_VARIABLE => Some(delay.as_str()),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,
             KEY_VARIABLE => options.sent_key(),
             PAYMENTS_VARIABLE => Some(options.payments_secret()),

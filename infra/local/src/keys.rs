@@ -1,18 +1,22 @@
 //! The initial API keys: one for each tier, one of an account that is not paid for, and a revoked one. The keys are the same at every
 //! start. They are not secret, because they are valid only in the local cloud.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::time::Duration;
 
 use common::auth::{
-    Account, AccountName, ApiKey, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus, Tier,
+    Account, AccountName, ApiKey, GatewayKey, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
+    Tier, UsageIdentifier,
 };
 use common::time::UnixSeconds;
-use tables::access::{AccountRecord, Change, KeyChange, ValidKey};
-use tables::{Table, access};
+use tables::access::{AccessRow, AccountRecord, Change, KeyChange, ValidKey};
+use tables::{Session, Table, access};
 
+use crate::arn::STACK;
 use crate::dynamodb::DynamoDb;
 use crate::error::Error;
+use crate::gateway::api_keys::ApiKeys;
 
 /// The logical id of the table with the keys.
 pub(crate) const TABLE: &str = "Access";
@@ -55,11 +59,12 @@ impl Keys {
     }
 }
 
-/// Stores the initial keys in the table and returns them. Existing rows stay unchanged, because they may have been edited.
+/// Stores the initial keys in the table and returns them. Existing rows stay unchanged, because they may have been edited. Also registers
+/// the keys of API Gateway of all accounts in the table, because API Gateway does not keep them between two runs.
 ///
 /// # Errors
 /// When the database fails.
-pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error> {
+pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str, api_keys: &ApiKeys) -> Result<Keys, Error> {
     let failed = |reason: &dyn Display| Error::new(format!("the initial keys cannot be stored: {reason}"));
     let keys = Keys::new().ok_or_else(|| failed(&"one is malformed"))?;
     let access_table = Table::of_sdk(&dynamodb.sdk(), table);
@@ -68,7 +73,45 @@ pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error
         let change = initial(name, key).ok_or_else(|| failed(&format!("{name} is not a valid name")))?;
         access::apply(session, None, &change).await.map_err(|error| failed(&error))?;
     }
-    Ok(keys)
+    let mut after = None;
+    loop {
+        let page = access::page(session, after).await.map_err(|error| failed(&error))?;
+        for row in page.rows {
+            if let Ok(AccessRow::Account(record)) = row {
+                register(session, record, api_keys).await.map_err(|error| failed(&error))?;
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(keys);
+        }
+    }
+}
+
+/// Attaches the keys of the account to the usage plans of its tiers, and notes them in its row. A tier that the template does not offer has
+/// none.
+async fn register(
+    session: Session<'_>,
+    record: AccountRecord,
+    api_keys: &ApiKeys,
+) -> Result<(), tables::Error> {
+    let mut account = record.clone();
+    let tiers = account.account.gateway_keys.keys().copied().chain([account.account.subscription.tier]);
+    for tier in tiers.collect::<BTreeSet<_>>() {
+        let value = UsageIdentifier::new(STACK, &account.account.name, tier);
+        let name = format!("{STACK}-{}", value.as_str());
+        if let Some(plan) = api_keys.plan(tier.name())
+            && let Ok(id) = api_keys.attach(tier.name(), &name, value.as_str())
+        {
+            let key = GatewayKey { id, plan: plan.to_owned(), usable_from: CREATED_AT };
+            account.account.gateway_keys.insert(tier, key);
+        }
+    }
+    if account != record {
+        let change = Change { account, keys: Vec::new(), request: None };
+        access::apply(session, Some(&record), &change).await?;
+    }
+    Ok(())
 }
 
 /// The key and its account; `None` if the name is not valid.

@@ -11,7 +11,10 @@ use crate::logs::LineSink;
 use crate::template::Document;
 
 /// The template's parameters with the limits of the usage plans.
-const LIMIT_PARAMETERS: [&str; 8] = [
+const LIMIT_PARAMETERS: [&str; 11] = [
+    "FreeRateLimit",
+    "FreeBurstLimit",
+    "FreeMonthlyQuota",
     "StarterRateLimit",
     "StarterBurstLimit",
     "StarterMonthlyQuota",
@@ -24,8 +27,8 @@ const LIMIT_PARAMETERS: [&str; 8] = [
 /// A limit that no test reaches.
 const HIGH_LIMIT: &str = "1000000";
 /// The API key for upstreams that do not check it.
-const PLACEHOLDER_KEY: &str = "local";
-const PLACEHOLDER_PAYMENTS_SECRET: &str = "whsec_local";
+const PLACEHOLDER_KEY: &str = "local-without-a-key";
+const PLACEHOLDER_PAYMENTS_SECRET: &str = "whsec_local_cloud";
 
 /// The options of a local cloud. Not `Debug`: they may hold the upstream API key.
 #[derive(Clone)]

@@ -31,7 +31,7 @@ async function pay(customer: string): Promise<void> {
     const item = { price: { id: "price_pro" }, current_period_start: NOW, current_period_end: NOW + 2_592_000 };
     const object = { customer, metadata: {}, status: "active", items: { data: [item] } };
     const payload = JSON.stringify({ id: `evt_${customer}`, type: "customer.subscription.created", created: NOW, data: { object } });
-    const signature = new Stripe("sk_test_local").webhooks.generateTestHeaderString({ payload, secret: "whsec_local" });
+    const signature = new Stripe("sk_test_local").webhooks.generateTestHeaderString({ payload, secret: "whsec_local_cloud" });
     const response = await fetch(`${BASE_URL}/webhooks/stripe`, { method: "POST", body: payload, headers: { "Stripe-Signature": signature } });
     assert.equal(response.status, 200);
 }

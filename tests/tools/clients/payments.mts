@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import Stripe from "stripe";
 
 const { BASE_URL, DYNAMODB_URL, LAPSED_KEY } = process.env as Record<string, string>;
-const SECRET = "whsec_local";
+const SECRET = "whsec_local_cloud";
 const DAY = 86_400;
 const NOW = Math.floor(Date.now() / 1_000);
 const stripe = new Stripe("sk_test_local");

@@ -72,7 +72,7 @@ def main(configuration, *engine_options):
         game.wait_for_port(port, seconds=20, host=bridge)
         scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sam-local-")))
         url = f"http://{bridge}:{port}"
-        variables = {"HYPIXEL_BASE_URL": url, "MOJANG_BASE_URL": url, "HYPIXEL_API_KEY": "local"}
+        variables = {"HYPIXEL_BASE_URL": url, "MOJANG_BASE_URL": url, "HYPIXEL_API_KEY": "local-without-a-key"}
         (scratch / "variables.json").write_text(json.dumps({"Parameters": variables}))
         options = ["--config-env", configuration, "--skip-pull-image", "--invoke-image", image, "--env-vars", scratch / "variables.json"]
         environment = {**os.environ, "HOME": str(scratch), "TMPDIR": str(scratch)}

@@ -61,14 +61,18 @@ impl ApiKeys {
         Self { tiers, clock, delay, keys: Mutex::default() }
     }
 
+    /// The id of the usage plan of the tier, if the template has one.
+    pub(crate) fn plan(&self, tier: &str) -> Option<&str> {
+        self.tiers.iter().find(|(_, of_plan)| *of_plan == tier).map(|(plan, _)| plan.as_str())
+    }
+
     /// Creates an enabled key, attaches it to the plan of the tier, and returns its id. The key works without a delay. An existing key with
     /// this value keeps its name and id, and moves to the plan if it has another one.
     ///
     /// # Errors
     /// If no plan has the tier, or the value is refused.
     pub(crate) fn attach(&self, tier: &str, name: &str, value: &str) -> Result<String, ApiKeyError> {
-        let plan = self.tiers.iter().find(|(_, of_plan)| *of_plan == tier).map(|(plan, _)| plan.clone());
-        let plan = plan.ok_or_else(|| {
+        let plan = self.plan(tier).ok_or_else(|| {
             ApiKeyError::NotFound(format!("the template has no usage plan of the tier {tier}"))
         })?;
         let id = id_of(value);
@@ -77,7 +81,7 @@ impl ApiKeys {
             insert(&mut keys, self.new_key(name, value, true)?)?;
         }
         if let Some(key) = keys.get_mut(&id) {
-            key.attachment = Some(Attachment { plan, attached_at_ms: None });
+            key.attachment = Some(Attachment { plan: plan.to_owned(), attached_at_ms: None });
         }
         Ok(id)
     }
