@@ -76,7 +76,7 @@ const ITEMS_TAG: Tag = Tag { name: "Items", description: "The item catalogue of 
 const PROFILES_TAG: Tag = Tag { name: "Profiles", description: "Players and their profiles." };
 
 const SERVICE_TAG: Tag =
-    Tag { name: "Service", description: "The service itself: its health, its routes and this description." };
+    Tag { name: "Service", description: "The service itself: the usage of your account, its health, its routes and this description." };
 
 /// The introduction for clients that read prices of auctions. The contract (`functions/README.md`) says more.
 const AUCTIONS_DESCRIPTION: &str = "\
@@ -456,6 +456,23 @@ pub const PROFILE: Route = Route {
     }],
 };
 
+/// `GET /v1/usage`
+pub const USAGE: Route = Route {
+    function: "usage",
+    path: "/v1/usage",
+    cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::Account,
+    requires_key: true,
+    answers_head: false,
+    summary: "Get what your account has used of its limits",
+    description: "The limits of the key's account, and its requests in this calendar month (UTC). All keys of an account count together. The \
+        figures are API Gateway's, which counts up to an hour late, and limits are best effort. Each tier is counted separately: an upgrade starts at \
+        0, and a return finds the earlier count.",
+    tag: &SERVICE_TAG,
+    parameters: &[],
+};
+
 /// `GET /v1/status`
 pub const STATUS: Route = Route {
     function: "status",
@@ -603,7 +620,7 @@ pub const STRIPE_WEBHOOK: Route = Route {
 };
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 17] = [
+pub const VERSION_1: [&Route; 18] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
@@ -620,6 +637,7 @@ pub const VERSION_1: [&Route; 17] = [
     &COLLECTIONS,
     &ITEMS,
     &PROFILE,
+    &USAGE,
     &STATUS,
 ];
 

@@ -81,6 +81,9 @@ pub enum Reads {
     Provider(&'static [&'static str]),
     /// The table `History`.
     History,
+    /// The caller's account in the table `Access`, and its requests, which API Gateway counts. Each account has its own response, so `X-API-Key`
+    /// is part of the cache key.
+    Account,
 }
 
 impl Reads {
@@ -90,7 +93,7 @@ impl Reads {
         match self {
             Self::Passed(path) => std::slice::from_ref(path),
             Self::Provider(paths) => paths,
-            Self::Nothing | Self::History => &[],
+            Self::Nothing | Self::History | Self::Account => &[],
         }
     }
 }

@@ -18,9 +18,13 @@ use crate::table::{code, table as markdown_table};
 
 /// The most that all requests without a valid key may cost in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
 const MOST_WITHOUT_KEY: f64 = 300.0;
-/// The tiers, each with the parameter of its quota and the most that one key may cost in a month, in dollars.
-const MOST_BY_TIER: [(&str, &str, f64); 2] =
-    [("starter", "StarterMonthlyQuota", 290.0), ("pro", "ProMonthlyQuota", 870.0)];
+/// The most that one customer may cost in a month, in dollars.
+const MOST_OF_A_CUSTOMER: f64 = 1_160.0;
+/// The parameters of the quotas of the tiers that always exist, and of the tier that exists only if `FreePlan` is on.
+const QUOTAS: [&str; 2] = ["StarterMonthlyQuota", "ProMonthlyQuota"];
+const FREE_QUOTA: &str = "FreeMonthlyQuota";
+/// `FreePlan` as `template.yaml` writes it.
+const IS_ON: &str = "'on'";
 
 /// A month has 730 hours. Prices are in dollars, as in `infra/README.md`, Cost.
 const SECONDS: f64 = 730.0 * 3_600.0;
@@ -113,8 +117,8 @@ pub(crate) fn table(
             dollars: together,
         });
     }
-    let keys = with_a_key(root)?;
-    let rows = open_requests.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(keys);
+    let customer = of_a_customer(root)?;
+    let rows = open_requests.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(customer);
     let cells = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
     let table = markdown_table(["abuse", "requests per second", "burst", "dollars"], cells);
     Ok(format!(
@@ -216,20 +220,23 @@ fn with_wrong_keys(root: &Path) -> Result<[Abuse; 2], Error> {
     ])
 }
 
-/// Returns the cost of one key of each tier that fetches large responses until its quota is used up.
-fn with_a_key(root: &Path) -> Result<Vec<Abuse>, Error> {
-    let mut rows = Vec::new();
-    for (tier, parameter, most) in MOST_BY_TIER {
-        let quota = default_of(root, "template.yaml", parameter)?;
-        for (fetched, bytes) in LARGE_RESPONSES {
-            let total = number(&quota)? * dollars(bytes, LARGE_S, LARGE_GIGABYTES);
-            let abuse = format!("one `{tier}` key that fetches {fetched} uncompressed");
-            if total > most {
-                return Err(Error::CostsTooMuch { abuse, dollars: total });
-            }
-            let rate = format!("quota of {quota}");
-            rows.push(Abuse { kind: abuse, rate, burst: String::new(), dollars: total });
+/// Returns the cost of one customer who fetches large responses until the quotas of all tiers are used up. The keys of an account share its
+/// limits, so their number does not matter, but each tier that the account has in the month has its own quota.
+fn of_a_customer(root: &Path) -> Result<Vec<Abuse>, Error> {
+    let default = |parameter: &str| default_of(root, "template.yaml", parameter);
+    let free = (default("FreePlan")? == IS_ON).then_some(FREE_QUOTA);
+    let quotas = free.into_iter().chain(QUOTAS).map(default).collect::<Result<Vec<_>, _>>()?;
+    let requests = quotas.iter().map(|quota| number(quota)).sum::<Result<f64, _>>()?;
+    let row = |(fetched, bytes): (&str, usize)| {
+        let total = requests * dollars(bytes, LARGE_S, LARGE_GIGABYTES);
+        let kind = format!(
+            "one customer, with 20 keys and a change of tier in the month, who fetches {fetched} uncompressed"
+        );
+        if total > MOST_OF_A_CUSTOMER {
+            return Err(Error::CostsTooMuch { abuse: kind, dollars: total });
         }
-    }
-    Ok(rows)
+        let rate = format!("quotas of {}", quotas.join(" and "));
+        Ok(Abuse { kind, rate, burst: String::new(), dollars: total })
+    };
+    LARGE_RESPONSES.into_iter().map(row).collect()
 }

@@ -1,7 +1,7 @@
 //! The sample events in `events/`: API Gateway's event for the example of each route and for the authorizer, a command for
 //! accounts and keys, and the scheduler's events for the recorders.
 
-use common::routes::{DOCS, MAYOR, Route};
+use common::routes::{DOCS, MAYOR, Reads, Route};
 use serde_json::{Value, json};
 use tables::feed::FEEDS;
 
@@ -13,6 +13,10 @@ use crate::table::{self, code};
 /// The time of all events: 2026-11-16T12:00:00Z.
 const TIME_MS: i64 = 1_794_830_400_000;
 const TIME: &str = "2026-11-16T12:00:00Z";
+
+/// An account of the local cloud, and its tier.
+const ACCOUNT: &str = "local-pro";
+const TIER: &str = "pro";
 
 /// A well-formed key that was never issued.
 const KEY: &str = "gd_ExampleKeyThatNobodyEverHad000000Yphmz";
@@ -79,9 +83,14 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
 
 /// Returns the event of a request to the route. `request` is the path and the query.
 fn of_route(route: &Route, request: &str) -> Result<Event, Error> {
-    Ok(Event {
-        function: route.function.to_owned(),
-        meaning: code(&format!("GET {request}")),
-        content: local::sample_event(route.path, request, TIME_MS)?,
-    })
+    let mut content = local::sample_event(route.path, request, TIME_MS)?;
+    let mut meaning = code(&format!("GET {request}"));
+    if route.reads == Reads::Account
+        && let Some(Value::Object(context)) = content.get_mut("requestContext")
+    {
+        let authorizer = json!({ "account": ACCOUNT, "tier": TIER, "principalId": ACCOUNT });
+        context.insert("authorizer".to_owned(), authorizer);
+        meaning.push_str(&format!(" with a key of the account {}", code(ACCOUNT)));
+    }
+    Ok(Event { function: route.function.to_owned(), meaning, content })
 }

@@ -58,6 +58,7 @@ fn descriptions() -> Vec<Description> {
         collections::Collections::description(),
         items::Items::description(),
         profile::Profiles::description(),
+        usage::AccountUsage::description(),
         status::Status::description(),
     ]
 }

@@ -1,5 +1,5 @@
-//! The limits of keys, and the limits of routes for all clients together. The limits of keys are defaults, which an operator can change
-//! with the template's parameters.
+//! The limits of accounts, and the limits of routes for all clients together. The limits of accounts are defaults, which an operator can
+//! change with the template's parameters.
 
 use std::path::Path;
 
@@ -13,41 +13,51 @@ use crate::table::{code, table};
 struct Limit {
     tier: Tier,
     /// Requests per second in the long run.
-    rate: u32,
+    rate: f64,
     /// Requests at once after a pause.
     burst: u32,
     /// Requests in a calendar month.
     quota: u32,
 }
 
+impl Limit {
+    /// Returns the limit as a sentence for clients, without a full stop.
+    fn sentence(&self) -> String {
+        let Self { tier, rate, burst, quota } = self;
+        format!(
+            "`{tier}` allows {rate} requests per second, {burst} at once after a pause, and {quota} in a calendar month (UTC)"
+        )
+    }
+}
+
+/// The tier that exists only if the operator offers the free plan.
+const FREE: Limit = Limit { tier: Tier::Free, rate: 0.5, burst: 20, quota: 20_000 };
+
 const LIMITS: [Limit; 2] = [
-    Limit { tier: Tier::Starter, rate: 2, burst: 60, quota: 500_000 },
-    Limit { tier: Tier::Pro, rate: 5, burst: 150, quota: 1_500_000 },
+    Limit { tier: Tier::Starter, rate: 2.0, burst: 60, quota: 500_000 },
+    Limit { tier: Tier::Pro, rate: 5.0, burst: 150, quota: 1_500_000 },
 ];
 
 /// Returns the limits as sentences for clients.
 pub(crate) fn sentences() -> String {
-    let limits = LIMITS.map(|Limit { tier, rate, burst, quota }| {
-format!(
-"`{}` allows {rate} requests per second, {burst} at once after a pause, and {quota} in a calendar month (UTC)",
-tier.name()
-)
-    });
     format!(
-        "The tier of a key's account determines its limit. By default, {}; the operator may have chosen other values. \
-         Each key has a separate limit for profiles, by default one request per second and 10 at once. \
+        "All keys of an account share its limits, which its tier determines. By default, {}; the operator may have chosen other values. \
+         If the operator offers it, {}. Profiles have a separate limit for each account, by default one request per second and 10 at once, \
+         and so has `/v1/usage`, with one request in ten seconds and 5 at once. \
          Responses from a cache also count. Requests beyond the limit get a 429 with `Retry-After`.",
-        limits.join(", ")
+        LIMITS.map(|limit| limit.sentence()).join(", "),
+        FREE.sentence(),
     )
 }
 
-/// Returns the table of the limits of keys.
-pub(crate) fn of_keys() -> String {
-    let rows = LIMITS.map(|Limit { tier, rate, burst, quota }| {
-        [code(tier.name()), rate.to_string(), burst.to_string(), quota.to_string()]
+/// Returns the table of the limits of accounts.
+pub(crate) fn of_accounts() -> String {
+    let rows = LIMITS.into_iter().map(|limit| (limit, "")).chain([(FREE, ", if offered")]);
+    let rows = rows.map(|(Limit { tier, rate, burst, quota }, condition)| {
+        [format!("{}{condition}", code(tier.name())), rate.to_string(), burst.to_string(), quota.to_string()]
     });
     let columns = ["tier", "requests per second", "burst after a pause", "requests per calendar month (UTC)"];
-    table(columns, rows.into_iter())
+    table(columns, rows)
 }
 
 /// Returns the table of the limits of requests without a key, which all clients share. `root` is the folder of the repository.

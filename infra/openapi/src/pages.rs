@@ -33,7 +33,7 @@ pub(crate) fn all(
         ("routes".to_owned(), routes(&read(root, CONTRACT)?, &descriptions)),
         ("parameters".to_owned(), parameters()),
         ("errors".to_owned(), table(["status", "code", "description"], reference.errors().into_iter())),
-        ("limits of keys".to_owned(), limits::of_keys()),
+        ("limits of accounts".to_owned(), limits::of_accounts()),
         ("limits of open routes".to_owned(), limits::of_open_routes(root)?),
     ];
     for Description { route, kinds, .. } in &descriptions {

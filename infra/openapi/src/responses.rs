@@ -38,8 +38,8 @@ const UNAUTHORIZED: SharedError = SharedError {
     name: "Unauthorized",
     code: "UNAUTHORIZED",
     status: 401,
-    description: "The API key is missing, malformed, unknown, revoked, or new and not active yet. Check the header; with a new key, \
-        wait a minute.",
+    description: "The API key is missing, malformed, unknown or revoked, or its account is new and not active yet. Check the header; with a \
+        new account, wait up to two minutes.",
     retry_after: false,
     messages: &[
         Message {
@@ -48,7 +48,7 @@ const UNAUTHORIZED: SharedError = SharedError {
         },
         Message {
             name: "not_active_yet",
-            message: "This API key is not active yet: a new key takes about a minute. If it lasts, get help at \
+            message: "The account of this API key is not active yet: a new account takes up to two minutes. If it lasts, get help at \
                 https://dashboard.example.",
         },
     ],
@@ -71,8 +71,8 @@ const RATE_LIMITED: SharedError = SharedError {
     name: "RateLimited",
     code: "RATE_LIMITED",
     status: 429,
-    description: "A limit is exceeded: the key's rate, its rate for profiles, its monthly quota, or the route's rate for all clients \
-        together. Wait for the seconds in `Retry-After`, then send requests more slowly.",
+    description: "A limit is exceeded: the account's rate, its rate for profiles or for `/v1/usage`, its monthly quota, or the route's rate for \
+        all clients together. Wait for the seconds in `Retry-After`, then send requests more slowly.",
     retry_after: true,
     messages: &[
         Message {

@@ -1,0 +1,5 @@
+//! The Lambda binary of `usage`.
+
+fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<usage::AccountUsage>()
+}
