@@ -93,7 +93,7 @@ class Monitoring(unittest.TestCase):
         self.assertIn("payload_bytes,", handler)
 
     def test_errors_of_accounts_and_usage_have_an_alarm(self):
-        """A request for the usage is a small share of all requests, and commands are none."""
+        """Requests for the usage are a small share of all requests, and a command is not a request."""
         counted = [resource["Properties"] for resource in FILTERS.values() if "AccountErrors" in json.dumps(resource)]
         self.assertEqual([filter["LogGroupName"] for filter in counted], [reference("AccountsLog"), reference("FunctionLog")])
         self.assertEqual(ALARMS["AccountErrors"]["Properties"]["MetricName"], "AccountErrors")
