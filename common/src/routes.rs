@@ -75,8 +75,10 @@ const ITEMS_TAG: Tag = Tag { name: "Items", description: "The item catalogue of 
 
 const PROFILES_TAG: Tag = Tag { name: "Profiles", description: "Players and their profiles." };
 
-const SERVICE_TAG: Tag =
-    Tag { name: "Service", description: "The service itself: the usage of your account, its health, its routes and this description." };
+const SERVICE_TAG: Tag = Tag {
+    name: "Service",
+    description: "The service itself: the usage of your account, its health, its routes and this description.",
+};
 
 /// The introduction for clients that read prices of auctions. The contract (`functions/README.md`) says more.
 const AUCTIONS_DESCRIPTION: &str = "\

@@ -5,13 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::Command;
 
-use common::routes::{DOCS, INDEX, Reads, STRIPE_WEBHOOK, VERSION_1};
+use common::routes::{DOCS, INDEX, Reads, Route, STRIPE_WEBHOOK, VERSION_1};
 
 use crate::support::{ACCOUNTS, AUTHORIZER, RECORDERS, in_repository};
 
+const fn has_table(route: &Route) -> bool {
+    matches!(route.reads, Reads::History | Reads::Account)
+}
+
 /// The functions that have a table.
 fn with_table() -> Vec<&'static str> {
-    let routes = VERSION_1.into_iter().filter(|route| route.reads == Reads::History);
+    let routes = VERSION_1.into_iter().filter(|route| has_table(route));
     let others = [ACCOUNTS, AUTHORIZER, STRIPE_WEBHOOK.function];
     routes.map(|route| route.function).chain(RECORDERS).chain(others).collect()
 }
@@ -19,7 +23,7 @@ fn with_table() -> Vec<&'static str> {
 /// The functions that have no table.
 fn without_table() -> Vec<&'static str> {
     let routes = VERSION_1.into_iter().chain([&INDEX, &DOCS]);
-    routes.filter(|route| route.reads != Reads::History).map(|route| route.function).collect()
+    routes.filter(|route| !has_table(route)).map(|route| route.function).collect()
 }
 
 /// Returns a line for every package that the deployed `functions` link, in this format of `cargo tree`.

@@ -1,7 +1,7 @@
 //! A parameter's value is accepted, or refused with a message that names the parameter, the allowed values and the received value.
 
 use common::error::Code;
-use common::routes::{Location, Parameter};
+use common::routes::{Location, Parameter, Reads};
 use local::Cloud;
 use simulator::{bazaar, names};
 
@@ -489,6 +489,8 @@ async fn unknown_parameters_and_a_trailing_slash_are_ignored() {
     let routes: Vec<_> = common::routes::VERSION_1
         .iter()
         .filter(|route| !route.parameters.iter().any(is_required))
+        // The limit of `/v1/usage` allows an account fewer requests.
+        .filter(|route| route.reads != Reads::Account)
         .map(|route| route.path.replace("{username}", "Notch"))
         .collect();
     for path in routes.iter().map(String::as_str).chain(["/"]) {

@@ -7,7 +7,7 @@ use local::template::{CacheKey, Template};
 use serde_json::Value;
 
 use crate::support::{
-    ACCOUNTS, AUTHORIZER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke,
+    ACCOUNTS, AUTHORIZER, KEY_HEADER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke,
     record_prices, start, template_with,
 };
 
@@ -86,9 +86,10 @@ fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does
     assert_eq!(open, ["/v1/status"]);
 }
 
-/// Without one of the parameters, different requests would share a response. An additional parameter would only split the cache.
+/// Without one of the parameters, different requests would share a response, and without the key, different accounts. An additional parameter
+/// would only split the cache.
 #[test]
-fn the_cache_key_of_a_route_is_exactly_its_parameters() {
+fn the_cache_key_of_a_route_is_exactly_its_parameters_and_the_key_if_it_reads_the_account() {
     let template = deployed_template();
     for route in VERSION_1 {
         let declared = template.api.routes.iter().find(|declared| declared.path == route.path).unwrap();
@@ -102,6 +103,9 @@ fn the_cache_key_of_a_route_is_exactly_its_parameters() {
                 Location::Query => CacheKey::Query(parameter.name.to_owned()),
             })
             .collect();
+        if route.reads == Reads::Account {
+            parameters.push(CacheKey::Header(KEY_HEADER.to_owned()));
+        }
         parameters.sort();
         assert_eq!(keys, parameters, "{}", route.path);
         let in_path: Vec<_> =
@@ -124,9 +128,10 @@ fn the_template_gives_each_function_what_its_route_reads_and_nothing_else() {
         let function =
             template.functions.values().find(|function| function.binary == route.function).unwrap();
         let has = |name: &str| function.environment.contains_key(name);
-        let reads = (has("HISTORY_TABLE"), has("HYPIXEL_BASE_URL"));
-        let expected = (route.reads == Reads::History, !route.reads.paths().is_empty());
-        assert_eq!(reads, expected, "{}: HISTORY_TABLE, HYPIXEL_BASE_URL", route.function);
+        let variables = ["HISTORY_TABLE", "ACCESS_TABLE", "HYPIXEL_BASE_URL"];
+        let expected =
+            [route.reads == Reads::History, route.reads == Reads::Account, !route.reads.paths().is_empty()];
+        assert_eq!(variables.map(has), expected, "{}: {variables:?}", route.function);
     }
 }
 
@@ -174,10 +179,11 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
     let template = template_with(WITH_PAYMENTS);
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
-    assert_eq!(in_template.len(), in_table.len(), "{in_template:?}");
+    // Two functions have the binary `accounts`.
+    assert_eq!(in_template.len(), in_table.len() + 1, "{in_template:?}");
     assert_eq!(in_template.into_iter().collect::<BTreeSet<_>>(), in_table);
     assert_eq!(names_in("functions"), in_table);
-    assert_eq!(deployed_template().functions.len(), in_table.len() - 1, "only `payments` may be missing");
+    assert_eq!(deployed_template().functions.len(), in_table.len(), "only `payments` may be missing");
 }
 
 #[tokio::test]

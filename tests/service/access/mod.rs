@@ -9,6 +9,7 @@ mod payments;
 mod rows;
 mod stage_cache;
 mod throttling;
+mod usage;
 
 use local::Cloud;
 

@@ -70,7 +70,7 @@ impl Query {
         rng.choice(queries).unwrap()
     }
 
-    /// Requests to every route, with random parameters.
+    /// Requests to every route, with random parameters, except `/v1/usage`, whose limit allows an account few requests.
     pub(super) fn of_every_route(rng: &mut Rng) -> Vec<Self> {
         let product = *rng.choice(&OBSERVED).unwrap();
         let some = (*rng.choice(&[product, product, product, "NOTHING"]).unwrap()).to_owned();

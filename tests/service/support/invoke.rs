@@ -38,7 +38,10 @@ pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
         "queryStringParameters": {},
         "multiValueQueryStringParameters": parameters,
         "pathParameters": {"username": path.rsplit('/').next()},
-        "requestContext": {"requestTimeEpoch": time_ms},
+        "requestContext": {
+            "requestTimeEpoch": time_ms,
+            "authorizer": {"account": "local-pro", "tier": "pro", "principalId": "local-pro"},
+        },
         "body": null,
         "isBase64Encoded": false,
     });
