@@ -1,4 +1,4 @@
-"""The smallest dashboard of an operator, to copy: customers see their account and what it has used, and issue, replace and revoke keys.
+"""The smallest dashboard of an operator, to copy: customers see their account and its usage, and issue, replace and revoke keys.
 
 Stripe's checkout or payment link returns customers to ADDRESS/?session_id={CHECKOUT_SESSION_ID}. The dashboard asks Stripe for the customer
 of the session, and stores the account in a signed cookie. A site with its own login can use that login instead.
@@ -82,7 +82,7 @@ def form(action, label, **fields):
 
 
 def usage(name):
-    """Returns what the account has used in this month. Without it, the rest of the page is still useful."""
+    """Returns the usage of the account in this month. Without it, the rest of the page is still useful."""
     try:
         used = run("usage", name)
     except (Refused, BotoCoreError, ClientError):
