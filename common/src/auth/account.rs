@@ -150,7 +150,7 @@ impl Account {
     #[must_use]
     pub fn counted_in(&self, now: UnixSeconds) -> Tier {
         let own = self.subscription.tier;
-        if self.gateway_keys.get(&own).is_none_or(|key| key.usable_from <= now) {
+        if self.gateway_keys.get(&own).is_some_and(|key| key.usable_from <= now) {
             return own;
         }
         let usable = self.gateway_keys.iter().filter(|(_, key)| key.usable_from <= now);
@@ -238,6 +238,8 @@ mod tests {
         };
         assert_eq!(counted(&[], 100), Tier::Pro);
         assert_eq!(counted(&[(Tier::Pro, 101)], 100), Tier::Pro);
+        // A payment changes the tier before the key exists.
+        assert_eq!(counted(&[(Tier::Starter, 50)], 100), Tier::Starter);
         let all = [(Tier::Free, 0), (Tier::Starter, 50), (Tier::Pro, 101)];
         assert_eq!(
             [49, 50, 100, 101].map(|now| counted(&all, now)),
