@@ -158,7 +158,9 @@ impl Order<'_> {
             return Err(Error::LabelTaken { account, label, id: id.clone() });
         }
         let maximum = MOST_KEYS + usize::from(self.replaced.is_some());
-        if account.keys.len() >= maximum {
+        // The replaced key counts only in its grace time, and it may have been revoked since an earlier attempt.
+        let lasting = account.keys.values().filter(|key| key.expires_at.is_none()).count();
+        if lasting >= MOST_KEYS || account.keys.len() >= maximum {
             return Err(Error::TooManyKeys { account: self.account.clone(), maximum });
         }
         Ok(())
