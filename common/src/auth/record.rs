@@ -36,7 +36,8 @@ impl fmt::Display for KeyDigest {
 
 /// Returns the bytes in hexadecimal, in lower case.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 impl FromStr for KeyDigest {

@@ -103,7 +103,6 @@ impl Accounts {
     /// Checks that this function accepts the command, and for keys that it names the account.
     fn allow(&self, command: &str, fields: &Map<String, Value>) -> Result<(), Error> {
         match self.allowed {
-            AllowedCommands::All => Ok(()),
             AllowedCommands::Keys if !KEY_COMMANDS.contains(&command) => Err(Error::InvalidCommand(format!(
                 "command: this function accepts only {}",
                 KEY_COMMANDS.join(", ")
@@ -111,7 +110,7 @@ impl Accounts {
             AllowedCommands::Keys if fields.get("account").is_none_or(Value::is_null) => {
                 Err(Error::InvalidCommand(format!("account: {command} requires the account of the key")))
             }
-            AllowedCommands::Keys => Ok(()),
+            AllowedCommands::All | AllowedCommands::Keys => Ok(()),
         }
     }
 }

@@ -195,7 +195,7 @@ impl Plan for ImportAccount<'_> {
         let stored = before.map(|before| before.account.subscription);
         if stored.is_some_and(|stored| stored != subscription) {
             let text = "exists with other values, which stay; `account set` changes them";
-            return different(format!("the account {name} {text}"));
+            return Ok(different(format!("the account {name} {text}")));
         }
         let at = Some(changed_at).filter(|_| before.is_none());
         let Planned { change, .. } = store(access, name, before, subscription, at).await?;
@@ -204,8 +204,8 @@ impl Plan for ImportAccount<'_> {
     }
 }
 
-fn different(reason: String) -> Result<Planned<Imported>, Error> {
-    Ok(Planned { change: None, result: Imported::Different { reason } })
+const fn different(reason: String) -> Planned<Imported> {
+    Planned { change: None, result: Imported::Different { reason } }
 }
 
 /// Adds the key to its account, or moves its state forward.
@@ -222,7 +222,7 @@ impl Plan for ImportKey<'_> {
         let key = self.0;
         let id = key.id();
         let Some(account) = account else {
-            return different(format!("the account {} of the key {id} does not exist", key.account));
+            return Ok(different(format!("the account {} of the key {id} does not exist", key.account)));
         };
         let before = tables::access::key(access.table(), &id).await?;
         let same = |before: &KeyRecord| {
@@ -230,7 +230,7 @@ impl Plan for ImportKey<'_> {
             KeyRecord { state, expires_at, ..before.clone() } == *key
         };
         if !before.as_ref().is_none_or(same) {
-            return different(format!("the key {id} exists with other values, which stay"));
+            return Ok(different(format!("the key {id} exists with other values, which stay")));
         }
         let imported = before.clone().map_or_else(|| key.clone(), |before| merged(before, key));
         if before.as_ref() == Some(&imported) {
@@ -241,11 +241,11 @@ impl Plan for ImportKey<'_> {
             if imported.expires_at.is_none()
                 && let Some(other) = account.key_with_label(&key.label).filter(|other| **other != id)
             {
-                return different(format!(
+                return Ok(different(format!(
                     "the key {id} is not imported: the account {} has the issued key {other} with the label '{}'; revoke one of \
                      them",
                     key.account, key.label
-                ));
+                )));
             }
             let valid = ValidKey { label: imported.label.clone(), expires_at: imported.expires_at };
             after.keys.insert(id, valid);
