@@ -148,6 +148,10 @@ pub(super) async fn listed_minutes(
     end: UnixSeconds,
     limit: usize,
 ) -> Result<Found, Error> {
+    // DynamoDB refuses a range of keys that ends before it begins.
+    if first >= end {
+        return Ok(Found::new(std::iter::empty(), end));
+    }
     let query = query(table, first, end.plus(LIST_DELAY)).projection_expression(SORT_KEY);
     let rows = table.rows(query, limit).await?;
     let refreshes = readable(&rows, LISTS, |row| until_of(row).map(Some));
@@ -234,6 +238,8 @@ mod tests {
         assert_eq!(found.times.into_iter().collect::<Vec<_>>(), [START, after(60)]);
         assert_eq!(found.until, after(3_600));
         assert_eq!(listed_minutes(session, START, after(3_600), 1).await.unwrap().until, after(-60));
+        // As for an event from before the hour that is already built.
+        assert_eq!(listed_minutes(session, after(3_600), START, 10).await.unwrap().times.len(), 0);
     }
 
     #[tokio::test]
