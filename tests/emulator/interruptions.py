@@ -1,6 +1,8 @@
-"""Interrupts the writes of commands that manage keys. Whichever write fails, the command completes, or completes when it is repeated."""
+"""Interrupts the writes of commands that manage accounts and keys. Whichever write fails, the command completes, or completes when it is
+repeated. Only commands that change tiers send requests to API Gateway."""
 
 import contextlib
+import dataclasses
 import http.client
 import http.server
 import json
@@ -11,13 +13,31 @@ import signal
 import threading
 
 from cloud import ADMIN, PATIENCE, STACK
+from gateway_keys import gateway_keys
 from stack import expect
 
 # The faults of a write, and the exit code of the command. "killed": the function is killed after the write. "lost": the write succeeds, but
 # its response is an error. "denied": AWS denies the write.
 FAULTS = {"killed": 1, "lost": 0, "denied": 1}
 REFUSALS = {"lost": (500, "InternalFailure"), "denied": (403, "AccessDeniedException")}
-LABEL = "bot"
+WRITE = re.compile("(Put|Update|Delete|BatchWrite)Item$|TransactWriteItems$")
+# More keys than API Gateway lists at once without a limit.
+OTHER_KEYS = 30
+MANY_ACCOUNTS = 10_000
+
+
+@dataclasses.dataclass
+class Command:
+    """A command line, and the state in which the command leaves the account."""
+
+    arguments: list
+    # The number of writes, and how many of them are to API Gateway.
+    writes: tuple
+    given: str | None = None
+    # The tiers for which API Gateway has a key of the account. None if the account is deleted.
+    tiers: set | None = dataclasses.field(default_factory=lambda: {"starter"})
+    # The number of issued keys.
+    issued: int = 1
 
 
 class Interruptions:
@@ -26,7 +46,7 @@ class Interruptions:
     def __init__(self, account):
         self.account, self.outputs = account, account.outputs()
         self.dynamodb, self.gateway = account.client("dynamodb"), account.client("apigateway")
-        self.attempts, self.writes, self.fault = 0, 0, None
+        self.attempts, self.writes, self.gateway_requests, self.fault = 0, 0, 0, None
 
         class Handler(http.server.BaseHTTPRequestHandler):
             do_GET = do_POST = do_DELETE = lambda handler: self.respond(handler)
@@ -38,10 +58,10 @@ class Interruptions:
     def respond(self, handler):
         """Forwards a request and its response. A fault changes what happens to one write."""
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
-        target = handler.headers.get("X-Amz-Target", "")
-        of_gateway = handler.path.startswith(("/apikeys", "/usageplans")) and handler.command != "GET"
+        of_gateway = handler.path.startswith(("/apikeys", "/usageplans"))
+        self.gateway_requests += of_gateway
         fault = None
-        if of_gateway or re.search("(Put|Update|Delete)Item$", target):
+        if (of_gateway and handler.command != "GET") or WRITE.search(handler.headers.get("X-Amz-Target", "")):
             self.writes += 1
             if self.fault and self.fault[0] == self.writes:
                 (_, fault), self.fault = self.fault, None
@@ -77,12 +97,17 @@ class Interruptions:
 
     def admin(self, *arguments, given=None):
         """Runs the command and returns the completed process."""
-        self.writes = 0
+        self.writes = self.gateway_requests = 0
         return self.account.run(ADMIN, *arguments, "--stack", STACK, given=given, environment=self.account.operator, log="admin")
 
     def run(self):
-        with self.function_behind_proxy():
+        # An account that lapsed long ago, in addition to those that a command prepares, would add writes to `account prune`.
+        self.account.admin("account", "prune")
+        with self.function_behind_proxy(), self.keys_of_others():
             self.interrupt()
+            with self.many_accounts():
+                for command in (self.issue, self.revoke):
+                    self.attempt(command)
         self.server.shutdown()
 
     @contextlib.contextmanager
@@ -96,84 +121,117 @@ class Interruptions:
         yield
         functions.update_function_configuration(FunctionName=name, Environment={"Variables": variables})
 
+    @contextlib.contextmanager
+    def keys_of_others(self):
+        """Within the `with` block, API Gateway has more keys than fit into a page of its list."""
+        ids = [self.gateway.create_api_key(name=f"other-{number}", enabled=True)["id"] for number in range(OTHER_KEYS)]
+        yield
+        for id in ids:
+            self.gateway.delete_api_key(apiKey=id)
+
+    @contextlib.contextmanager
+    def many_accounts(self):
+        """Within the `with` block, the table has 10,000 more accounts."""
+        table = self.account.session.resource("dynamodb", endpoint_url=self.account.url).Table(self.outputs["AccessTable"])
+        row = table.get_item(Key={"pk": "account#spare"})["Item"]
+        names = [f"account#many-{number}" for number in range(MANY_ACCOUNTS)]
+        with table.batch_writer() as batch:
+            for name in names:
+                batch.put_item(Item={**row, "pk": name})
+        yield
+        with table.batch_writer() as batch:
+            for name in names:
+                batch.delete_item(Key={"pk": name})
+
     def interrupt(self):
-        for command in (self.issue, self.move, self.revoke, self.bring_back):
+        for command in (self.issue, self.revoke, self.move, self.bring_back, self.prune, self.delete):
             writes = self.attempt(command)
-            expect(writes > 2, f"{command.__name__} has {writes} writes")
             for fault in FAULTS:
                 for number in range(1, writes + 1):
                     self.attempt(command, (number, fault))
 
-    def attempt(self, command, fault=None):
+    def attempt(self, prepare, fault=None):
         """Runs the command for a new account, and returns the number of its writes."""
         self.attempts += 1
         name = f"interrupted-{self.attempts}"
         self.account.admin("account", "set", name, "--tier", "starter", "--paid-until", "2100-01-01")
-        arguments, given, tier, count = command(name)
+        self.account.admin("key", "issue", name, "--label", "first")
+        command = prepare(name)
         self.fault = fault
-        ended = self.admin(*arguments, given=given)
-        writes = self.writes
+        ended = self.admin(*command.arguments, given=command.given)
+        writes, of_gateway = self.writes, self.gateway_requests
         code = FAULTS[fault[1]] if fault else 0
-        about = f"{' '.join(arguments)}, {fault}: "
+        about = f"{' '.join(command.arguments)}, {fault}: "
         expect((self.fault, ended.returncode) == (None, code), f"{about}{ended}")
+        if not fault:
+            expect((writes, of_gateway) == command.writes, f"{about}{writes} writes, {of_gateway} requests to API Gateway")
+        expect(command.writes[1] or not of_gateway, f"{about}{of_gateway} requests to API Gateway")
         denied = bool(fault) and fault[1] == "denied"
         expect(denied == ("AccessDeniedException: on purpose; run the same command again" in ended.stderr), f"{about}{ended}")
         if code != 0:
-            ended = self.admin(*arguments, given=given)
+            ended = self.admin(*command.arguments, given=command.given)
             # If the key was issued but not shown, the error names the command that revokes it.
             if advice := re.search(r"cargo admin (key revoke \S+) --stack", ended.stderr):
                 self.account.admin(*advice[1].split())
-                ended = self.admin(*arguments, given=given)
-            expect(ended.returncode == 0, f"{about}repeated: {ended}")
-        self.expect_in_order(name, tier, count, about)
+                ended = self.admin(*command.arguments, given=command.given)
+            # If only the response was missing, there is nothing left to delete.
+            is_gone = command.tiers is None and f"there is no account {name}" in ended.stderr
+            expect(ended.returncode == 0 or is_gone, f"{about}repeated: {ended}")
+        self.expect_in_order(name, command, about)
         self.forget(name)
         return writes
 
-    def expect_in_order(self, name, tier, count, about):
-        """Fails unless the account has this number of keys, no key is pending, and the gateway has the same keys in the plan of the tier."""
-        rows = [row for row in self.rows(name) if row["pk"]["S"].startswith("key#")]
-        issued = {row["pk"]["S"].removeprefix("key#") for row in rows if "revoked_at" not in row}
-        expect(len(issued) == count and not any("pending" in row for row in rows), f"{about}the table has {rows}")
-        keys = self.keys(name)
-        expect(sorted(key["value"] for key in keys) == sorted(issued), f"{about}the gateway has {keys}, and the table {issued}")
-        for key in keys:
-            plans = [plan["id"] for plan in self.gateway.get_usage_plans(keyId=key["id"])["items"]]
-            expect(plans == [self.outputs[f"{tier.title()}UsagePlan"]], f"{about}a key is in the plans {plans}")
+    def expect_in_order(self, name, command, about):
+        """Fails unless table and API Gateway have the state in which the command leaves the account."""
+        rows = {row["pk"]["S"]: row for row in self.rows(name)}
+        account = rows.pop(f"account#{name}", None)
+        issued = {pk.removeprefix("key#") for pk, row in rows.items() if "ends_at" not in row}
+        found = gateway_keys(self.account, name)
+        if command.tiers is None:
+            expect(not (account or issued or found), f"{about}{account}, {issued} and {found} remain")
+            return
+        expect(len(issued) == command.issued, f"{about}the table has {rows}")
+        expect(set(account["keys"]["M"]) == issued, f"{about}{account} lists other keys than {issued}")
+        known = {tier: (key["M"]["id"]["S"], [key["M"]["plan"]["S"]]) for tier, key in account["gateway_keys"]["M"].items()}
+        plans = lambda id: [plan["id"] for plan in self.gateway.get_usage_plans(keyId=id)["items"]]
+        found = {tier: (key["id"], plans(key["id"])) for tier, key in found.items()}
+        expect(known == found, f"{about}{account} lists other keys than {found}")
+        expected = {tier: [self.outputs[f"{tier.title()}UsagePlan"]] for tier in command.tiers}
+        expect({tier: of for tier, (_, of) in found.items()} == expected, f"{about}the keys are in the plans {found}")
 
     def rows(self, name):
-        """The rows of the account in the table."""
+        """The rows of the account and of its keys in the table."""
         pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.outputs["AccessTable"])
         return [row for page in pages for row in page["Items"] if name in (row["pk"]["S"].removeprefix("account#"), row.get("account", {}).get("S"))]
-
-    def keys(self, name):
-        """The keys of the account in the gateway."""
-        keys = self.gateway.get_api_keys(includeValues=True, limit=500)["items"]
-        return [key for key in keys if key["name"] == f"{name} {LABEL}"]
 
     def forget(self, name):
         """Deletes the account and its keys."""
         for row in self.rows(name):
             self.dynamodb.delete_item(TableName=self.outputs["AccessTable"], Key={"pk": row["pk"]})
-        for key in self.keys(name):
+        for key in gateway_keys(self.account, name).values():
             self.gateway.delete_api_key(apiKey=key["id"])
 
-    # Each method below prepares a command, and returns its arguments, its standard input, and the expected tier and number of keys.
+    # Each method below prepares a command for an account with a key.
 
     def issue(self, name):
-        return ["key", "issue", name, "--label", LABEL], None, "starter", 1
-
-    def move(self, name):
-        self.account.admin("key", "issue", name, "--label", LABEL)
-        return ["account", "set", name, "--tier", "pro"], None, "pro", 1
+        return Command(["key", "issue", name, "--label", "second"], (1, 0), issued=2)
 
     def revoke(self, name):
-        self.account.admin("key", "issue", name, "--label", LABEL)
         [key] = json.loads(self.account.admin("key", "list", name, "--json"))["keys"]
-        return ["key", "revoke", key["id"]], None, "starter", 0
+        return Command(["key", "revoke", key["id"]], (1, 0), issued=0)
+
+    def move(self, name):
+        return Command(["account", "set", name, "--tier", "pro"], (3, 2), tiers={"starter", "pro"})
 
     def bring_back(self, name):
         """Imports an account and its key from an export, after the table and the gateway have lost them."""
-        self.account.admin("key", "issue", name, "--label", LABEL)
         lines = [line for line in self.account.admin("account", "export", "-").splitlines() if f'"{name}"' in line]
         self.forget(name)
-        return ["account", "import", "-"], "\n".join(lines), "starter", 1
+        return Command(["account", "import", "-"], (4, 2), "\n".join(lines))
+
+    def prune(self, name):
+        self.account.admin("account", "set", name, "--paid-until", "2025-01-01")
+        return Command(["account", "prune"], (2, 1), tiers=set())
+
+    def delete(self, name):
+        return Command(["account", "delete", name], (3, 1), tiers=None, issued=0)

@@ -7,6 +7,7 @@ MiniStack differ. The remaining differences are in `differences.py`.
     GATEWAY_PORT=4566 BIND_HOST=127.0.0.1 python patched_ministack.py
 """
 
+import collections
 import contextvars
 import importlib.metadata
 import json
@@ -15,7 +16,7 @@ import re
 import secrets
 import sys
 import urllib.parse
-from datetime import datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 
 # The patches fit this version only.
 [VERSION] = re.findall("^ministack==(.+)$", pathlib.Path(__file__).with_name("requirements.txt").read_text(), re.MULTILINE)
@@ -225,7 +226,8 @@ def usage_plans(original, query):
     return gateway._v1_paginated_response(plans, query)
 
 
-# AWS refuses a second key with the same value, a key in two plans of a stage, and the removal of a key from a plan that does not have it.
+# AWS refuses a second key with the same value, an unknown key or one of another plan of the stage, and the removal of a key from a plan that
+# does not have it.
 @replaces(gateway, "_create_api_key")
 def create_key(original, key):
     if any(known["value"] == key.get("value") for known in gateway._api_keys.values()):
@@ -235,6 +237,8 @@ def create_key(original, key):
 
 @replaces(gateway, "_create_usage_plan_key")
 def add_to_plan(original, plan, key):
+    if key["keyId"] not in gateway._api_keys:
+        return gateway._v1_error("NotFoundException", "Invalid API Key identifier specified", 404)
     if any(key["keyId"] in gateway._usage_plan_keys.get(known, {}) for known in gateway._usage_plans):
         return gateway._v1_error("ConflictException", "Usage Plan Key already exists", 409)
     return original(plan, key)
@@ -245,6 +249,50 @@ def remove_from_plan(original, plan, key):
     if key not in gateway._usage_plan_keys.get(plan, {}):
         return gateway._v1_error("NotFoundException", "Invalid Usage Plan Key identifier specified", 404)
     return original(plan, key)
+
+
+# On AWS, a deleted key is in no plan.
+@replaces(gateway, "_delete_api_key")
+def delete_key(original, key):
+    for plan in gateway._usage_plans:
+        gateway._usage_plan_keys.get(plan, {}).pop(key, None)
+    return original(key)
+
+
+# MiniStack has no `GetUsage`. This patch counts the requests of each key that its limits allow, and responds at once; AWS counts with a
+# delay. As on AWS, a key without requests is not in the response.
+requests_of_day = collections.Counter()
+
+
+@replaces(gateway, "_check_quota")
+def count_request(original, key, api, stage):
+    error = original(key, api, stage)
+    if key and not error:
+        for plan, _, _ in gateway._usage_plans_for_key(key["id"], api, stage):
+            requests_of_day[plan, key["id"], datetime.now(timezone.utc).date()] += 1
+    return error
+
+
+def get_usage(plan, query):
+    if plan not in gateway._usage_plans:
+        return gateway._v1_error("NotFoundException", "Invalid Usage Plan identifier specified", 404)
+    key, first, last = (gateway._qp(query, name) for name in ("keyId", "startDate", "endDate"))
+    day, usage = date.fromisoformat(first), []
+    left = gateway._usage_plans[plan].get("quota", {}).get("limit", 0)
+    while day <= date.fromisoformat(last):
+        used = requests_of_day[plan, key, day]
+        left -= used
+        usage.append([used, left])
+        day += timedelta(days=1)
+    values = {key: usage} if any(used for used, _ in usage) else {}
+    return gateway._v1_response({"usagePlanId": plan, "startDate": first, "endDate": last, "values": values})
+
+
+@replaces(gateway, "handle_request")
+async def control_plane(original, method, path, headers, body, query):
+    if usage := re.fullmatch("/usageplans/([^/]+)/usage", path):
+        return get_usage(usage[1], query)
+    return await original(method, path, headers, body, query)
 
 
 # --- Deployments ----------------------------------------------------------------------------------------------------------
@@ -286,6 +334,18 @@ def delete_table(original, name, properties):
 formation._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {
     "create": lambda logical_id, properties, stack: (f"{stack}-{logical_id}", {}),
     "delete": lambda name, properties: None,
+}
+
+
+# MiniStack has AWS::IAM::Policy, but not the inline policy of one role.
+def inline(properties):
+    return {**properties, "Roles": [properties["RoleName"]]}
+
+
+formation._RESOURCE_HANDLERS["AWS::IAM::RolePolicy"] = {
+    "create": lambda logical_id, properties, stack: formation._iam_policy_create(logical_id, inline(properties), stack),
+    "update": lambda name, before, after, stack: formation._iam_policy_update(name, inline(before), inline(after), stack),
+    "delete": lambda name, properties: formation._iam_policy_delete(name, inline(properties)),
 }
 
 

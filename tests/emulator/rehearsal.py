@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 
 from cloud import ADMIN, OTHER_REGION, STACK, cloud
 from differences import DIFFERENCES, FAILED_CHECKS
+from gateway_keys import all_gateway_keys, gateway_keys
 from interruptions import Interruptions
 from inventory import inventory
 from policies import functions_with_tables, operator, without_policies
@@ -27,7 +28,7 @@ from stack import Stack, eventually, expect
 SECRET = "game-data-query-service/upstream-key"
 PAYMENTS = {"Payments": "stripe", "PriceTiers": "price_pro=pro,price_starter=starter"}
 PAYMENTS_SECRET = "game-data-query-service/stripe-webhook-secret"
-SIGNING_SECRET = "whsec_rehearsal"
+SIGNING_SECRET = "whsec_of_the_rehearsal"
 # One client does not reach these limits, so the first check is fast.
 FIRST = {
     "PublicFiles": "on", "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
@@ -35,7 +36,7 @@ FIRST = {
 }
 SECOND = {
     "PublicFiles": "on", "GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "ProMonthlyQuota": "70000", "ProfileRateLimit": "1",
-    "ProfileBurstLimit": "20", "TableProtection": "on",
+    "ProfileBurstLimit": "20", "TableProtection": "on", "FreePlan": "on",
 }
 
 
@@ -80,14 +81,18 @@ class Rehearsal:
             self.issue_keys()
         with step("completes commands whose writes are interrupted, if necessary by repeating them"):
             Interruptions(self.account).run()
-        with step("explains and corrects the state of a key in API Gateway"):
+        with step("makes a lost key of API Gateway again"):
             self.correct_keys()
+        with step("lets a site manage the keys of one account, without rights on keys of API Gateway"):
+            self.use_keys_function()
         with step("lets signed events of payments decide about a key"):
             self.receive_payments()
         with step("records on schedule"):
             self.wait_for_records()
         with step("passes cargo admin check"):
             self.check()
+        with step("counts the requests of all keys of an account together"):
+            self.read_usage()
         with step("builds candles"):
             self.build_candles()
         with step("writes public files into a private bucket"):
@@ -98,7 +103,7 @@ class Rehearsal:
             self.take_policies_away()
         with step("keeps failed events in the dead-letter queue, except for the recorders of minutes"):
             self.fail_events()
-        with step("writes the functions' log, without keys"):
+        with step("writes the functions' log and the audit trail, without keys"):
             self.read_log()
         with step("exports and imports with cargo admin"):
             self.export_and_import()
@@ -118,6 +123,8 @@ class Rehearsal:
             self.delete_tables()
         with step("creates the stack again without pages, public files and an access log, and accepts imported keys"):
             self.create_again()
+        with step("deletes the keys of API Gateway, which no stack deletes"):
+            self.delete_gateway_keys()
 
     def refuse_parameters(self):
         """Tries one invalid value for each kind of constraint in the template."""
@@ -147,6 +154,7 @@ class Rehearsal:
         expect(self.account.status() == "ROLLBACK_FAILED", f"the failed stack is {self.account.status()}")
         self.stack.delete()
         self.tables = [name for kind, name in self.left_behind() if kind == "table"]
+        self.log = None
         self.delete_tables()
 
     def fail_first_creation(self):
@@ -197,45 +205,82 @@ class Rehearsal:
 
     def issue_keys(self):
         self.account.operator = operator(self.account)
-        self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "payer", "spare")}
+        self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "payer", "spare", "unused")}
         self.account.admin("account", "set", "lapsed", "--paid-until", "2025-01-01")
         [revoked] = json.loads(self.account.admin("key", "list", "revoked", "--json"))["keys"]
         self.account.admin("key", "revoke", revoked["id"])
+        outputs = self.account.outputs()
+        for name in self.keys:
+            found = gateway_keys(self.account, name)
+            expect(found.keys() == {"pro"}, f"{name} has the keys {found} in API Gateway")
+            plans = self.account.client("apigateway").get_usage_plans(keyId=found["pro"]["id"])["items"]
+            expect([plan["id"] for plan in plans] == [outputs["ProUsagePlan"]], f"the key of {name} is in the plans {plans}")
+        ended = self.account.run(
+            ADMIN, "account", "set", "visitor", "--tier", "free", "--paid-until", "2100-01-01", "--stack", STACK,
+            environment=self.account.operator, log="admin",
+        )
+        expect("the parameter FreePlan is off" in ended.stderr, f"an account gets the tier free without FreePlan: {ended}")
 
     def issue(self, name):
         self.account.admin("account", "set", name, "--tier", "pro", "--paid-until", "2100-01-01")
         return self.account.admin("key", "issue", name, "--label", "rehearsal").strip()
 
     def correct_keys(self):
-        """Issuing a key again with its label corrects the key in API Gateway."""
-        gateway, outputs = self.account.client("apigateway"), self.account.outputs()
-
-        def expect_state(state):
-            ended = self.account.run(
-                ADMIN, "key", "explain", "-", "--json", "--stack", STACK, given=self.keys["spare"], environment=self.account.operator, log="admin"
-            )
-            expect(json.loads(ended.stdout)["gateway"] == state, f"the key is not {state}: {ended.stdout}{ended.stderr}")
-
-        def known():
-            [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "spare rehearsal"]
-            return key
-
-        def remove_from_plan():
-            gateway.delete_usage_plan_key(usagePlanId=outputs["ProUsagePlan"], keyId=known())
-
-        def move_to_other_plan():
-            remove_from_plan()
-            gateway.create_usage_plan_key(usagePlanId=outputs["StarterUsagePlan"], keyId=known(), keyType="API_KEY")
-
-        def delete():
-            gateway.delete_api_key(apiKey=known())
-
-        for state, change in {"no_plan": remove_from_plan, "other_plan": move_to_other_plan, "missing": delete}.items():
-            expect_state("good")
+        """`account set` makes a key of API Gateway that somebody has removed from its plan or deleted. Until then, requests are a 401."""
+        gateway, plan = self.account.client("apigateway"), self.account.outputs()["ProUsagePlan"]
+        known = lambda: gateway_keys(self.account, "spare")["pro"]["id"]
+        for change in (
+            lambda: gateway.delete_usage_plan_key(usagePlanId=plan, keyId=known()),
+            lambda: gateway.delete_api_key(apiKey=known()),
+        ):
+            expect(self.status_of("/v1/mayor", self.keys["spare"]) == 200, "the key does not work")
             change()
-            expect_state(state)
-            self.account.admin("key", "issue", "spare", "--label", "rehearsal")
-        expect_state("good")
+            response = self.account.get("/v1/mayor", self.keys["spare"])
+            expect((response.status, b"two minutes" in response.body) == (401, True), f"without the key of API Gateway: {response.body}")
+            self.account.admin("account", "set", "spare")
+        expect(self.status_of("/v1/mayor", self.keys["spare"]) == 200, "the key is not made again")
+
+    def command(self, function, command, **fields):
+        """Invokes a function for accounts and keys, and returns its reply."""
+        payload = json.dumps({"command": command, **fields})
+        return json.load(self.account.client("lambda").invoke(FunctionName=self.account.outputs()[function], Payload=payload)["Payload"])
+
+    def use_keys_function(self):
+        """Follows infra/README.md, Accounts and keys from a program."""
+        run = lambda command, **fields: self.command("KeysFunction", command, **fields)
+        issued = run("issue_key", account="spare", label="second", request_id="order-17")["result"]
+        again = run("issue_key", account="spare", label="second", request_id="order-17")["result"]
+        expect(self.status_of("/v1/mayor", issued["key"]) == 401, "a repeated request leaves the first key valid")
+        expect(self.status_of("/v1/mayor", again["key"]) == 200, "a new key of a known account does not work at once")
+        replaced = run("replace_key", account="spare", key_id=again["id"], grace_seconds=3600)["result"]
+        self.keys["second"] = replaced["key"]
+        for code, reply in [
+            ("invalid_command", run("set_account", account="spare", tier="pro")),
+            ("invalid_command", run("delete_account", account="spare")),
+            ("invalid_command", run("revoke_key", key_id=replaced["id"])),
+            ("invalid_command", run("issue_key", account="spare", label="other", request_id="order-17")),
+            ("no_key", run("revoke_key", account="good", key_id=replaced["id"])),
+            ("no_key", run("replace_key", account="good", key_id=replaced["id"], grace_seconds=0)),
+            ("label_taken", run("issue_key", account="spare", label="second")),
+            ("no_account", run("get_account", account="nobody")),
+        ]:
+            expect(reply.get("error", {}).get("code") == code, f"the reply is not {code}: {reply}")
+        expect(run("revoke_key", account="spare", key_id=again["id"])["result"]["state"] == "revoked", "a key is not revoked")
+        states = [key["state"] for key in run("list_keys", account="spare")["result"]["keys"]]
+        expect(states.count("issued") == 2, f"the account has keys in the states {states}")
+
+    def read_usage(self):
+        """Uses two keys of an account. MiniStack counts at once."""
+        used = lambda: self.command("KeysFunction", "usage", account="spare")["result"]["used"]
+        before = used()
+        statuses = [self.status_of("/v1/mayor", self.keys[key]) for key in ("spare", "second", "spare", "second", "second")]
+        expect((statuses, used()) == ([200] * 5, before + 5), f"{before}, and after requests with {statuses} {used()} requests are used")
+        usage = json.loads(self.account.admin("account", "usage", "spare", "--json"))
+        expect(usage["tier"] == "pro" and usage["remaining"] == usage["quota"] - usage["used"], f"the usage is {usage}")
+        response = self.account.get("/v1/usage", self.keys["second"]).json()["data"]
+        # The request itself counts before API Gateway is asked.
+        expect(response["used"] == usage["used"] + 1, f"the usage is {usage}, and the route responds with {response}")
+        expect(sum(day["requests"] for day in response["days"]) == response["used"], f"the days of {response}")
 
     def check(self, *options):
         """Runs `cargo admin check`, which may fail only in the known checks."""
@@ -326,12 +371,12 @@ class Rehearsal:
             expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
             expect(self.pay(state) == 200, "an event is not accepted")
             eventually(lambda: mayor() == expected, f"with a key of an account that is {state}, /v1/mayor does not respond with {expected}")
-        gateway, outputs = self.account.client("apigateway"), self.account.outputs()
-        [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "payer rehearsal"]
-        for tier, plan in (("starter", "StarterUsagePlan"), ("pro", "ProUsagePlan")):
+        for tier in ("starter", "pro"):
             expect(self.pay("active", price=f"price_{tier}") == 200, "an event with another price is not accepted")
-            plans = [plan["id"] for plan in gateway.get_usage_plans(keyId=key)["items"]]
-            expect(plans == [outputs[plan]], f"the key of an account that pays for {tier} is in the plans {plans}")
+            found = gateway_keys(self.account, "payer")
+            expect(found.keys() == {"starter", "pro"}, f"an account that pays for {tier} has the keys {found} in API Gateway")
+            usage = json.loads(self.account.admin("account", "usage", "payer", "--json"))
+            expect(usage["tier"] == tier, f"the usage of an account that pays for {tier} is {usage}")
 
     def pay(self, state, secret=SIGNING_SECRET, price="price_pro"):
         """Sends an event about the subscription of the account `payer`, and returns the status of the response."""
@@ -358,7 +403,7 @@ class Rehearsal:
     def take_policies_away(self):
         """Uses every function that has a table: it fails without its policies, and works with them."""
         functions = functions_with_tables(self.account)
-        expect({"AuthorizerFunction", "StatusFunction"} < functions.keys(), f"the functions with tables are {sorted(functions)}")
+        expect({"AuthorizerFunction", "KeysFunction", "StatusFunction", "UsageFunction"} < functions.keys(), f"the functions with tables are {sorted(functions)}")
         for name, function in functions.items():
             with without_policies(self.account, function):
                 status = self.use(name, function)
@@ -371,8 +416,11 @@ class Rehearsal:
         if name == "AccountsFunction":
             ended = self.account.run(ADMIN, "account", "show", "spare", "--stack", STACK, environment=self.account.operator, log="admin")
             return 200 if ended.returncode == 0 else 500
+        if name == "KeysFunction":
+            return 200 if "result" in self.command(name, "list_keys", account="spare") else 500
         if name == "AuthorizerFunction":
-            return self.status_of("/v1/mayor", self.keys["spare"])
+            # No policy about this key is cached yet.
+            return self.status_of("/v1/mayor", self.keys["unused"])
         if name == "PaymentsFunction":
             return self.pay("active")
         if name.startswith("Record"):
@@ -423,8 +471,13 @@ class Rehearsal:
         lines = [json.loads(message) for message in messages if message.startswith("{")]
         logged = {line.get("route") or line.get("function") for line in lines}
         expect({"/v1/bazaar", "authorizer", "record-mayor"} <= logged, f"the log has lines of {logged} only")
+        pages = self.account.client("logs").get_paginator("filter_log_events").paginate(logGroupName=self.account.outputs()["AccountsLog"])
+        trail = [event["message"] for page in pages for event in page["events"]]
+        changes = [line for message in trail if message.startswith("{") and (line := json.loads(message))["message"] == "changed"]
+        states = [line["after"] for line in changes if (line["account"], line.get("key_id")) == ("lapsed", None)]
+        expect(states[1:] == ["pro, active, paid until 2025-01-01T00:00:00Z"], f"the audit trail has the states {states} of an account")
         for key in self.keys.values():
-            expect(not any(key in message for message in messages), "the log has a key")
+            expect(not any(key in message for message in messages + trail), "a log has a key")
 
     def export_and_import(self):
         """An import writes the missing rows, and an export returns all of them."""
@@ -460,11 +513,23 @@ class Rehearsal:
         quota = {name: plan["quota"][name] for name in ("limit", "period")}
         expect(quota == {"limit": 70000, "period": "MONTH"}, f"the quota of pro is {quota}")
         [stage] = plan["apiStages"]
-        methods = {"/v1/profile/{username}/GET": {"rateLimit": 1, "burstLimit": 20}}
+        methods = {"/v1/profile/{username}/GET": {"rateLimit": 1, "burstLimit": 20}, "/v1/usage/GET": {"rateLimit": 0.1, "burstLimit": 5}}
         expect(stage["throttle"] == methods, f"the limits of methods are {stage['throttle']}")
+        self.use_free_plan()
         # With a stage cache, even the first response for an item says that it is cached.
         new = self.account.get("/v1/bazaar/history?item_id=REHEARSAL:NEW", self.keys["good"]).json()
         expect(new["meta"]["cached"], "the functions do not expect the stage cache")
+
+    def use_free_plan(self):
+        """Creates an account of the free plan, and deletes it with everything that it has."""
+        self.account.admin("account", "set", "visitor", "--tier", "free", "--paid-until", "2100-01-01")
+        key = self.account.admin("key", "issue", "visitor", "--label", "free").strip()
+        expect(self.status_of("/v1/mayor", key) == 200, "a key of the free plan does not work")
+        usage = json.loads(self.account.admin("account", "usage", "visitor", "--json"))
+        expect((usage["quota"], usage["used"]) == (20000, 1), f"the usage of the free plan is {usage}")
+        self.account.admin("account", "delete", "visitor")
+        expect(self.status_of("/v1/mayor", key) == 401, "a key of a deleted account works")
+        expect(not gateway_keys(self.account, "visitor"), "API Gateway has a key of a deleted account")
 
     def stage(self):
         return self.account.client("apigateway").get_stage(restApiId=self.account.outputs()["ApiId"], stageName="live")
@@ -492,8 +557,7 @@ class Rehearsal:
         operator_of_the_own_tables, self.account.operator = self.account.operator, {}
         only_there = self.issue("restored")
         eventually(lambda: self.status_of("/v1/mayor/history", only_there) == 200, "a key of the restored table is not accepted")
-        [issued] = json.loads(self.account.admin("key", "list", "restored", "--json"))["keys"]
-        self.account.admin("key", "revoke", issued["id"])
+        self.account.admin("account", "delete", "restored")
         self.account.operator = operator_of_the_own_tables
         rows = self.rows_of(own["HistoryTable"])
         before = self.rows_of(restored_tables["HistoryTable"])
@@ -526,11 +590,15 @@ class Rehearsal:
     def remove(self):
         outputs = self.account.outputs()
         self.tables = [outputs["AccessTable"], outputs["HistoryTable"]]
-        keys = {resource for resource in inventory(self.account) if resource[0] == "API key"}
-        expect(len(keys) == len(self.keys) - 1, f"API Gateway has other keys than the issued ones: {keys}")
+        pages = self.account.client("dynamodb").get_paginator("scan").paginate(TableName=outputs["AccessTable"])
+        accounts = [row["gateway_keys"]["M"] for page in pages for row in page["Items"] if "gateway_keys" in row]
+        listed = {key["M"]["id"]["S"] for keys in accounts for key in keys.values()}
+        keys = {("API key", id) for id in all_gateway_keys(self.account)}
+        expect(keys == {("API key", id) for id in listed}, f"API Gateway has the keys {keys}, and the accounts {listed}")
         rows = self.rows()
         self.stack.delete()
-        kept = keys | {("table", table) for table in self.tables}
+        kept = keys | {("table", table) for table in self.tables} | {("log group", outputs["AccountsLog"])}
+        self.log = outputs["AccountsLog"]
         # MiniStack also deletes the nested bucket, although its DeletionPolicy retains it. tests/tools/sam/template asserts the policy.
         left = self.left_behind()
         expect(left == kept, f"left behind: {sorted(left - kept)}; not kept: {sorted(kept - left)}")
@@ -547,6 +615,8 @@ class Rehearsal:
             expect(table in dynamodb.list_tables()["TableNames"], f"{table} is not protected")
             dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
             dynamodb.delete_table(TableName=table)
+        if self.log:
+            self.account.client("logs").delete_log_group(logGroupName=self.log)
         left = {resource for resource in self.left_behind() if resource[0] != "API key"}
         expect(not left, f"left behind: {left}")
 
@@ -563,6 +633,14 @@ class Rehearsal:
         expect(self.status_of("/v1/mayor") == 401, "the new stack accepts a key that it does not have")
         self.account.admin("account", "import", "-", given=self.accounts)
         eventually(lambda: self.status_of("/v1/mayor") == 200, "an imported key is not accepted")
+
+    def delete_gateway_keys(self):
+        """Follows infra/README.md, Remove."""
+        self.stack.delete()
+        for id in all_gateway_keys(self.account):
+            self.account.client("apigateway").delete_api_key(apiKey=id)
+        left = {resource for resource in inventory(self.account) if resource[0] == "API key"}
+        expect(not left, f"API Gateway still has keys: {left}")
 
     def rows(self):
         """Returns the number of rows in each table."""

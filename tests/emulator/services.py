@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from processes import Failure
 
 # The upstream key of the functions. The simulator accepts any key.
-UPSTREAM_KEY = "local"
+UPSTREAM_KEY = "local-without-a-key"
 
 
 class Response:
