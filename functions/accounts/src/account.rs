@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::auth::{Account, AccountName, KeyId, KeyRecord, Subscription, SubscriptionStatus, Tier};
+use common::auth::{Account, AccountName, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
 use tables::access::{AccountRecord, Change, ended_keys};
 
@@ -131,12 +131,14 @@ pub(crate) async fn delete(access: &Access, name: &AccountName) -> Result<Respon
     let mut deleted = 0;
     loop {
         let record = access.account(name).await?;
-        let valid: Vec<KeyId> = record.iter().flat_map(|record| record.keys.keys().cloned()).collect();
+        let mut valid = Vec::new();
+        for id in record.iter().flat_map(|record| record.keys.keys()) {
+            valid.extend(tables::access::key(table, id).await?);
+        }
         tables::access::delete_keys(table, &valid).await?;
         deleted += valid.len();
         loop {
             let ended = ended_keys(table, name, now(), DELETED_AT_ONCE).await?;
-            let ended: Vec<_> = ended.iter().map(KeyRecord::id).collect();
             tables::access::delete_keys(table, &ended).await?;
             deleted += ended.len();
             if ended.len() < DELETED_AT_ONCE {

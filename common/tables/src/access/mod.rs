@@ -175,11 +175,15 @@ fn write_trail(before: Option<&AccountRecord>, change: &Change) {
     for KeyChange { before, after } in
         change.keys.iter().filter(|key| key.before.as_ref() != Some(&key.after))
     {
-        let (key, label) = (after.id(), after.label.as_str());
-        let before = before.as_ref().map(ToString::to_string);
-        let after = after.to_string();
-        tracing::info!(account = name, key_id = key.as_str(), label, before, after, "changed");
+        write_key_trail(after, before.as_ref(), Some(after));
     }
+}
+
+/// Writes a line about a key whose state was `before` and is `after`.
+fn write_key_trail(key: &KeyRecord, before: Option<&KeyRecord>, after: Option<&KeyRecord>) {
+    let (account, key_id, label) = (key.account.as_str(), key.id(), key.label.as_str());
+    let [before, after] = [before, after].map(|state| state.map(ToString::to_string));
+    tracing::info!(account, key_id = key_id.as_str(), label, before, after, "changed");
 }
 
 /// Deletes the row of the account, unless it has changed since it was read. Returns whether the row was deleted.
@@ -201,13 +205,18 @@ pub async fn delete_account(table: Session<'_>, account: &AccountRecord) -> Resu
     Ok(is_deleted)
 }
 
-/// Deletes the rows of keys.
+/// Deletes the rows of keys. Writes a line for each row to the audit trail.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn delete_keys(table: Session<'_>, ids: &[KeyId]) -> Result<(), Error> {
-    let key = |id| Attributes::from([(PARTITION_KEY.to_owned(), string(key::partition(id)))]);
-    table.delete_all(ids.iter().map(key)).await
+pub async fn delete_keys(table: Session<'_>, keys: &[KeyRecord]) -> Result<(), Error> {
+    let row =
+        |key: &KeyRecord| Attributes::from([(PARTITION_KEY.to_owned(), string(key::partition(&key.id())))]);
+    table.delete_all(keys.iter().map(row)).await?;
+    for key in keys {
+        write_key_trail(key, Some(key), None);
+    }
+    Ok(())
 }
 
 async fn get(table: Session<'_>, key: String) -> Result<Option<Attributes>, Error> {
