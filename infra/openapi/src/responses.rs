@@ -77,12 +77,12 @@ const RATE_LIMITED: SharedError = SharedError {
     messages: &[
         Message {
             name: "throttled",
-            message: "Too many requests: the rate of your key, or the rate of the route for all clients together, is used up. \
+            message: "Too many requests: the rate of your account, or the rate of the route for all clients together, is used up. \
                 Wait for the seconds in Retry-After.",
         },
         Message {
             name: "quota_exceeded",
-            message: "Too many requests: the monthly quota of your key is used up. It begins again on the first day of the month \
+            message: "Too many requests: the monthly quota of your account is used up. It begins again on the first day of the month \
                 (UTC).",
         },
     ],

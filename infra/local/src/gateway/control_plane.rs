@@ -20,7 +20,7 @@ use super::usage::Usage;
 use crate::server::{self, Body, empty_response, json_response};
 
 /// The first segments of its paths.
-const COLLECTIONS: [&str; 2] = ["apikeys", "usageplans"];
+const RESOURCES: [&str; 2] = ["apikeys", "usageplans"];
 /// Far more than any request needs.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 /// The entries of a page of `GetApiKeys`: the default, and the maximum.
@@ -84,7 +84,7 @@ impl<'key> ApiKeyBody<'key> {
 impl ControlPlane {
     /// Whether requests for this path are for the control plane.
     pub(crate) fn has(path: &str) -> bool {
-        path.split('/').nth(1).is_some_and(|collection| COLLECTIONS.contains(&collection))
+        path.split('/').nth(1).is_some_and(|collection| RESOURCES.contains(&collection))
     }
 
     pub(crate) async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Full<Bytes>> {
