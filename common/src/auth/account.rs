@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::record::hexadecimal;
+use super::hexadecimal::hexadecimal;
 use crate::time::UnixSeconds;
 
 /// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. This includes e-mail

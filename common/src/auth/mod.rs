@@ -3,6 +3,7 @@
 
 mod account;
 mod decision;
+mod hexadecimal;
 mod key;
 mod record;
 mod text;

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::account::AccountName;
+use super::hexadecimal::hexadecimal;
 use crate::time::UnixSeconds;
 
 /// The SHA-256 of a key. Keys have too many bits to be guessed, so a fast hash without salt is enough.
@@ -32,12 +33,6 @@ impl fmt::Display for KeyDigest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&hexadecimal(&self.0))
     }
-}
-
-/// Returns the bytes in hexadecimal, in lower case.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 impl FromStr for KeyDigest {
