@@ -2,6 +2,7 @@
 //! affect other rows.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -49,6 +50,15 @@ pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Attr
 pub(crate) fn text(item: &Attributes, attribute: &'static str) -> Result<String, Corrupt> {
     let text = item.get(attribute).and_then(|value| value.as_s().ok());
     text.cloned().ok_or(Corrupt { attribute, expected: "a string" })
+}
+
+/// Returns the text in `attribute` as another type.
+pub(crate) fn parsed<T: FromStr>(
+    item: &Attributes,
+    attribute: &'static str,
+    expected: &'static str,
+) -> Result<T, Corrupt> {
+    text(item, attribute)?.parse().map_err(|_| Corrupt::new(attribute, expected))
 }
 
 /// Returns the whole number in `attribute`.

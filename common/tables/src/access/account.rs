@@ -7,7 +7,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use common::auth::{Account, AccountName, GatewayKey, KeyId, Label, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
 
-use super::is;
 use crate::item::{Attributes, Corrupt, PARTITION_KEY, integer, number, string, text};
 
 pub(super) const PREFIX: &str = "account#";
@@ -170,4 +169,8 @@ fn time(row: &Attributes, attribute: &'static str) -> Result<UnixSeconds, Corrup
 
 fn natural<N: TryFrom<i64>>(row: &Attributes, attribute: &'static str) -> Result<N, Corrupt> {
     N::try_from(integer(row, attribute)?).map_err(|_| Corrupt::new(attribute, "a natural number"))
+}
+
+fn is(row: &Attributes, attribute: &'static str, word: &str) -> bool {
+    text(row, attribute).is_ok_and(|text| text == word)
 }

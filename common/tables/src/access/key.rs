@@ -6,8 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use common::auth::{KeyId, KeyRecord, KeyState};
 use common::time::UnixSeconds;
 
-use super::{is, parsed};
-use crate::item::{Attributes, Corrupt, PARTITION_KEY, TIME_TO_LIVE, integer, number, string, text};
+use crate::item::{Attributes, Corrupt, PARTITION_KEY, TIME_TO_LIVE, integer, number, parsed, string, text};
 
 /// The index of the keys that have an end, by account and end.
 pub(super) const INDEX: &str = "ended";
@@ -67,7 +66,7 @@ pub(super) fn read(row: &Attributes) -> Result<KeyRecord, Corrupt> {
         state,
         expires_at,
     };
-    if is(row, PARTITION_KEY, &partition(&key.id())) {
+    if text(row, PARTITION_KEY)? == partition(&key.id()) {
         Ok(key)
     } else {
         Err(Corrupt::new(DIGEST, "the digest of the key in `pk`"))

@@ -11,8 +11,6 @@ mod account;
 mod key;
 mod request;
 
-use std::str::FromStr;
-
 use common::auth::{AccountName, KeyDigest, KeyId, KeyRecord, Label};
 use common::time::UnixSeconds;
 
@@ -238,16 +236,4 @@ fn read_row(row: &Attributes) -> Result<AccessRow, Corrupt> {
         return account::read(row, &name).map(AccessRow::Account);
     }
     key::read(row).map(AccessRow::Key)
-}
-
-fn is(row: &Attributes, attribute: &'static str, word: &str) -> bool {
-    text(row, attribute).is_ok_and(|text| text == word)
-}
-
-fn parsed<T: FromStr>(
-    row: &Attributes,
-    attribute: &'static str,
-    expected: &'static str,
-) -> Result<T, Corrupt> {
-    text(row, attribute)?.parse().map_err(|_| Corrupt::new(attribute, expected))
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use common::auth::{AccountName, KeyId, Label};
 use common::time::UnixSeconds;
 
-use super::parsed;
-use crate::item::{Attributes, Corrupt, PARTITION_KEY, TIME_TO_LIVE, integer, number, string, text};
+use crate::item::{Attributes, Corrupt, PARTITION_KEY, TIME_TO_LIVE, integer, number, parsed, string, text};
 
 pub(super) const PREFIX: &str = "request#";
 /// How long a request that issued a key is remembered.
