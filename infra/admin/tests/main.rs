@@ -6,9 +6,10 @@
     reason = "a test may panic, and so may its helpers"
 )]
 
-mod access;
 mod check;
+mod command_line;
 mod dynamodb;
 mod history;
 mod pasted_keys;
+mod program;
 mod server;

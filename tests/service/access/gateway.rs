@@ -88,7 +88,7 @@ async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
 }
 
 #[tokio::test]
-async fn too_many_requests_are_rate_limited_for_one_key_only() {
+async fn too_many_requests_are_rate_limited_for_one_account_only() {
     for gateway_cache in ["off", "on"] {
         let limits =
             [("GatewayCache", gateway_cache), ("StarterRateLimit", "0.5"), ("StarterBurstLimit", "3")];
@@ -106,7 +106,7 @@ async fn too_many_requests_are_rate_limited_for_one_key_only() {
             assert_eq!(response.headers["retry-after"], "1");
         }
         assert!(get_with_key(&cloud, PATH, &keys.pro).await.data().is_object());
-        // The key's limit does not apply to routes that require no key.
+        // The account's limit does not apply to routes that require no key.
         get_with_key(&cloud, "/v1/nowhere", &keys.starter).await.error("NOT_FOUND");
         cloud.clock().advance(Duration::from_secs(2));
         assert!(get_with_key(&cloud, PATH, &keys.starter).await.data().is_object());

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod admin;
+mod commands;
 mod decision;
 mod gateway;
 mod payments;

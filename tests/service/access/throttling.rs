@@ -1,11 +1,13 @@
-//! A key gets exactly the rate, burst and quota of its tier, and has a separate limit for profiles.
+//! An account gets exactly the rate, burst and quota of its tier, however many keys it has, and has a separate limit for profiles.
 
 use std::time::Duration;
 
 use common::auth::ApiKey;
 use hyper::Method;
 use local::Cloud;
+use serde_json::json;
 
+use super::commands::{done, issued, revoke, set_tier, text};
 use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_parameters};
 
 /// 2026-04-28 15:00:00 UTC.
@@ -13,7 +15,7 @@ const START: i64 = 1_777_388_400_000;
 
 /// Sends requests until the burst is used up, and then four times the rate for a minute. Between 95 % and 105 % of the rate must succeed.
 #[tokio::test]
-async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
+async fn an_account_that_sends_four_times_its_rate_gets_its_rate() {
     for (tier, rate, burst) in [("starter", 2, 60), ("pro", 5, 150)] {
         // The limits are from the contract (`functions/README.md`, Limits).
         let (rate_limit, burst_limit) = match tier {
@@ -63,7 +65,7 @@ async fn status(cloud: &Cloud, path: &str, key: &ApiKey) -> u16 {
 }
 
 #[tokio::test]
-async fn a_key_that_has_used_up_its_quota_is_refused_until_the_next_month() {
+async fn an_account_that_has_used_up_its_quota_is_refused_until_the_next_month() {
     let quotas = [("StarterMonthlyQuota", "5"), ("ProMonthlyQuota", "0")];
     let cloud = start_with(with_parameters(one_instance_each(), &quotas)).await;
     let keys = cloud.keys().unwrap();
@@ -89,8 +91,69 @@ async fn a_key_that_has_used_up_its_quota_is_refused_until_the_next_month() {
     assert_eq!(status(&cloud, "/v1/mayor", &keys.starter).await, 429);
 }
 
+/// Issues a key with this label to the account.
+async fn new_key(cloud: &Cloud, account: &str, label: &str) -> ApiKey {
+    text(&issued(cloud, account, label).await["key"]).parse().unwrap()
+}
+
 #[tokio::test]
-async fn profiles_have_a_limit_of_their_own_for_each_key() {
+async fn the_keys_of_an_account_share_its_rate() {
+    let limits = [("StarterRateLimit", "1"), ("StarterBurstLimit", "10")];
+    let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
+    cloud.clock().stop_at(START);
+    for account in ["bots", "others"] {
+        set_tier(&cloud, account, "starter").await;
+    }
+    let [first, second] = [new_key(&cloud, "bots", "first").await, new_key(&cloud, "bots", "second").await];
+    let other = new_key(&cloud, "others", "first").await;
+    for _ in 0..5 {
+        for key in [&first, &second] {
+            assert_eq!(status(&cloud, "/v1/mayor", key).await, 200);
+        }
+    }
+    // Neither an earlier nor a new key has requests left.
+    let third = new_key(&cloud, "bots", "third").await;
+    for key in [&first, &second, &third] {
+        assert_eq!(status(&cloud, "/v1/mayor", key).await, 429);
+    }
+    assert_eq!(status(&cloud, "/v1/mayor", &other).await, 200);
+    cloud.clock().stop_at(START + 1_000);
+    let after_a_second =
+        [status(&cloud, "/v1/mayor", &third).await, status(&cloud, "/v1/mayor", &first).await];
+    assert_eq!(after_a_second, [200, 429]);
+}
+
+#[tokio::test]
+async fn neither_a_reissued_nor_a_replaced_key_has_a_fresh_quota() {
+    let quotas = [("StarterMonthlyQuota", "5"), ("ProMonthlyQuota", "7")];
+    let cloud = start_with(with_parameters(one_instance_each(), &quotas)).await;
+    cloud.clock().stop_at(START);
+    for account in ["bots", "others"] {
+        set_tier(&cloud, account, "starter").await;
+    }
+    let passes = async |account: &str, attempts: usize| {
+        let mut passed = 0;
+        for _ in 0..attempts {
+            let issued = issued(&cloud, account, "ci").await;
+            let replace = json!({"command": "replace_key", "key_id": issued["id"], "grace_seconds": 0});
+            let new = done(&cloud, replace).await;
+            let key = text(&new["key"]).parse().unwrap();
+            passed += usize::from(status(&cloud, "/v1/mayor", &key).await == 200);
+            revoke(&cloud, &new).await;
+        }
+        passed
+    };
+    assert_eq!(passes("bots", 8).await, 5);
+    assert_eq!(passes("others", 8).await, 5);
+    // Each tier has its own count, and a return finds the earlier one.
+    set_tier(&cloud, "bots", "pro").await;
+    assert_eq!(passes("bots", 9).await, 7);
+    set_tier(&cloud, "bots", "starter").await;
+    assert_eq!(passes("bots", 2).await, 0);
+}
+
+#[tokio::test]
+async fn profiles_have_a_limit_of_their_own_for_each_account() {
     let limits = [("ProfileRateLimit", "1"), ("ProfileBurstLimit", "10")];
     let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
     let keys = cloud.keys().unwrap();
@@ -100,7 +163,7 @@ async fn profiles_have_a_limit_of_their_own_for_each_key() {
         assert_eq!(status(&cloud, &path, &keys.pro).await, 200, "{path}");
     }
     assert_eq!(status(&cloud, "/v1/profile/player_0", &keys.pro).await, 429);
-    // The limit affects neither other routes nor other keys.
+    // The limit affects neither other routes nor other accounts.
     assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200);
     assert_eq!(status(&cloud, "/v1/profile/player_0", &keys.starter).await, 200);
     cloud.clock().stop_at(START + 1_000);

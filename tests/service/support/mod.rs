@@ -1,5 +1,6 @@
 //! Starts the service in the local cloud, and sends it requests.
 
+mod control_plane;
 mod dynamodb;
 mod examples;
 mod http;
@@ -17,6 +18,7 @@ use local::{Cloud, Options};
 use simulator::Simulator;
 use tokio::process::Command;
 
+pub(crate) use control_plane::control;
 pub(crate) use dynamodb::call;
 pub(crate) use examples::{
     Example, NAME_SERVICE, examples, for_every_live_route, live_examples, passing_examples,
