@@ -2,7 +2,7 @@
 
 use super::account::{Account, AccountName, SubscriptionStatus, Tier};
 use super::key::MalformedKey;
-use super::record::{KeyRecord, KeyState};
+use super::record::{KeyId, KeyRecord, KeyState};
 use crate::time::UnixSeconds;
 
 /// The decision about a request with a key.
@@ -11,6 +11,8 @@ pub enum Decision {
     Allow {
         /// The account of the key.
         account: AccountName,
+        /// The id of the key, for the log.
+        key: KeyId,
         /// The tier of the account.
         tier: Tier,
         /// The tier in which API Gateway counts the request.
@@ -73,6 +75,7 @@ pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSecon
         }
         SubscriptionStatus::Active => Decision::Allow {
             account: account.name.clone(),
+            key: key.id(),
             tier: subscription.tier,
             counted_in: account.counted_in(now),
         },

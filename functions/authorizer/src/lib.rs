@@ -101,9 +101,10 @@ impl Authorizer {
             };
         }
         match decision {
-            Ok(Decision::Allow { account, tier, counted_in }) => {
-                let (account, tier, counted_in) = (account.as_str(), tier.name(), counted_in.name());
-                line!(info, "allowed", account = account, tier = tier, counted_in = counted_in);
+            Ok(Decision::Allow { account, key, tier, counted_in }) => {
+                let (account, key) = (account.as_str(), key.as_str());
+                let (tier, counted_in) = (tier.name(), counted_in.name());
+                line!(info, "allowed", account = account, key = key, tier = tier, counted_in = counted_in);
             }
             Ok(Decision::Deny(inactive)) => line!(info, "denied", reason = inactive.to_string()),
             Ok(Decision::Refuse(refusal)) => line!(info, "refused", reason = refusal.to_string()),

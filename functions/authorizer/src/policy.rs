@@ -43,7 +43,7 @@ impl PolicyResponse {
         match decision {
             Decision::Refuse(_) => None,
             Decision::Deny(_) => Some(Self::new("Deny", resource, "nobody".to_owned())),
-            Decision::Allow { account, tier, counted_in } => Some(Self {
+            Decision::Allow { account, tier, counted_in, .. } => Some(Self {
                 context: PolicyContext { account: Some(account.clone()), tier: Some(*tier) },
                 usage_identifier_key: Some(UsageIdentifier::new(stack, account, *counted_in)),
                 ..Self::new("Allow", resource, account.to_string())

@@ -90,7 +90,7 @@ fn of_route(route: &Route, request: &str) -> Result<Event, Error> {
     {
         let authorizer = json!({ "account": ACCOUNT, "tier": TIER, "principalId": ACCOUNT });
         context.insert("authorizer".to_owned(), authorizer);
-        meaning.push_str(&format!(" with a key of the account {}", code(ACCOUNT)));
+        meaning = format!("{meaning} with a key of the account {}", code(ACCOUNT));
     }
     Ok(Event { function: route.function.to_owned(), meaning, content })
 }

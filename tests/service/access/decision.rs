@@ -366,6 +366,7 @@ async fn the_log_has_the_account_of_an_allowed_request_and_the_reason_of_a_refus
     assert_eq!(of("account"), [json!("bots"), Value::Null, Value::Null, Value::Null]);
     assert_eq!(of("tier")[0], "starter");
     assert_eq!(of("counted_in")[0], "starter");
+    assert_eq!(of("key")[0], paying.digest().id().as_str());
     let reasons = of("reason");
     assert!(reasons[1].as_str().unwrap().contains("paid until 2026-04-28T14:59:59Z"), "{reasons:?}");
     assert_eq!(reasons[2], "the key is unknown");
