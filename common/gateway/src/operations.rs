@@ -72,10 +72,11 @@ impl Operations {
     /// Returns the id of the key with this name.
     pub(crate) async fn find_api_key(&self, name: &str) -> Result<Option<String>, AwsError> {
         const OPERATION: &str = "GetApiKeys";
-        let query = [("nameQuery", name)];
+        // The documentation calls the parameter `nameQuery`.
+        let query = [("name", name)];
         let keys = self.send(OPERATION, Method::GET, &["apikeys"], &query, None).await?;
         let ApiKeys { item } = parse(OPERATION, &keys)?;
-        // `nameQuery` also finds longer names.
+        // API Gateway also finds longer names.
         Ok(item.into_iter().find(|key| key.name == name).map(|key| key.id))
     }
 

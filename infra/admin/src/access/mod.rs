@@ -28,11 +28,14 @@ impl Accounts {
     /// If the command fails. If it failed halfway, running it again completes it.
     pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
         let (name, _) = command.subject();
+        // Who deletes an account, or looks at its usage, does not want to create it.
+        let advised =
+            name.filter(|_| !matches!(command, Command::DeleteAccount { .. } | Command::Usage { .. }));
         let response = match self.function.invoke(&command, &random_id()?).await? {
             Reply::Done(response) => Ok(response),
             Reply::Failed { error } => Err(error),
         };
-        let Response { result, notes, .. } = response.map_err(|failure| self.refused(name, failure))?;
+        let Response { result, notes, .. } = response.map_err(|failure| self.refused(advised, failure))?;
         Ok((serde_json::from_value(result)?, notes))
     }
 

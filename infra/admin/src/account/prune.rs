@@ -3,8 +3,9 @@
 use accounts::command::Command;
 use accounts::{AccountRow, Pruned, Row};
 use serde_json::json;
+use tokio::time::sleep;
 
-use super::rows::pages;
+use super::rows::{PER_ACCOUNT, pages};
 use crate::access::Accounts;
 use crate::clock::now;
 use crate::console::Progress;
@@ -25,6 +26,7 @@ pub(super) async fn run(accounts: &Accounts, format: Format) -> Result<(), Error
     let rows = pages(accounts).await?.rows;
     for account in rows.into_iter().filter_map(lapsed) {
         progress.show(format_args!("pruned {pruned} accounts"));
+        sleep(PER_ACCOUNT).await;
         let (result, _) = accounts.call::<Pruned>(Command::PruneAccount { account }).await?;
         pruned += u64::from(result.gateway_keys > 0);
         gateway_keys += result.gateway_keys;

@@ -17,7 +17,7 @@ use crate::row_file::writer::Writer;
 use crate::row_file::{Kind, Tally};
 
 /// API Gateway allows ten changes per second in an AWS account, and an account takes up to three.
-const PER_ACCOUNT: Duration = Duration::from_millis(334);
+pub(super) const PER_ACCOUNT: Duration = Duration::from_millis(334);
 
 /// The state of an export or import.
 pub(super) struct AccessRows<'a> {

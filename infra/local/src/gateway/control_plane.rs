@@ -128,7 +128,7 @@ impl ControlPlane {
                 })?
             }
         };
-        let prefix = query.get("nameQuery").map_or("", String::as_str);
+        let prefix = query.get("name").map_or("", String::as_str);
         let with_values = query.get("includeValues").is_some_and(|text| text == "true");
         let (page, next) = self.keys.page(prefix, query.get("position").map(String::as_str), limit);
         let items: Vec<_> = page.iter().map(|key| ApiKeyBody::of(key, with_values)).collect();

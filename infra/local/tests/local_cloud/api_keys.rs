@@ -162,7 +162,7 @@ async fn keys_are_found_by_the_beginning_of_their_name_page_by_page() {
     let mut names = Vec::new();
     let mut position = String::new();
     loop {
-        let target = format!("/apikeys?nameQuery=local-&limit=2{position}");
+        let target = format!("/apikeys?name=local-&limit=2{position}");
         let page = control(&cloud, "GET", &target, Value::Null).await.json();
         for key in page["item"].as_array().unwrap() {
             assert_eq!(key.get("value"), None);
@@ -172,11 +172,11 @@ async fn keys_are_found_by_the_beginning_of_their_name_page_by_page() {
         position = format!("&position={next}");
     }
     assert_eq!(names, ["local-a", "local-b", "local-c"]);
-    let target = "/apikeys?nameQuery=local-b&includeValues=true";
+    let target = "/apikeys?name=local-b&includeValues=true";
     let page = control(&cloud, "GET", target, Value::Null).await.json();
     assert_eq!(page["item"][0]["value"], value_of("b"));
     assert_eq!(page.get("position"), None);
-    let page = control(&cloud, "GET", "/apikeys?nameQuery=ocal", Value::Null).await.json();
+    let page = control(&cloud, "GET", "/apikeys?name=ocal", Value::Null).await.json();
     assert_eq!(page, json!({"item": []}));
     cloud.shutdown().await;
 }
