@@ -231,7 +231,7 @@ class Interruptions:
 
     def prune(self, name):
         self.account.admin("account", "set", name, "--paid-until", "2025-01-01")
-        return Command(["account", "prune"], (2, 1), tiers=set())
+        return Command(["account", "prune"], (3, 1), tiers=set())
 
     def delete(self, name):
         return Command(["account", "delete", name], (3, 1), tiers=None, issued=0)

@@ -7,7 +7,6 @@ MiniStack differ. The remaining differences are in `differences.py`.
     GATEWAY_PORT=4566 BIND_HOST=127.0.0.1 python patched_ministack.py
 """
 
-import collections
 import contextvars
 import importlib.metadata
 import json
@@ -261,7 +260,7 @@ def delete_key(original, key):
 
 # MiniStack has no `GetUsage`. This patch counts the requests of each key that its limits allow, and responds at once; AWS counts with a
 # delay. As on AWS, a key without requests is not in the response.
-requests_of_day = collections.Counter()
+requests_of_day = {}
 
 
 @replaces(gateway, "_check_quota")
@@ -269,7 +268,8 @@ def count_request(original, key, api, stage):
     error = original(key, api, stage)
     if key and not error:
         for plan, _, _ in gateway._usage_plans_for_key(key["id"], api, stage):
-            requests_of_day[plan, key["id"], datetime.now(timezone.utc).date()] += 1
+            day = plan, key["id"], datetime.now(timezone.utc).date()
+            requests_of_day[day] = requests_of_day.get(day, 0) + 1
     return error
 
 
@@ -280,7 +280,7 @@ def get_usage(plan, query):
     day, usage = date.fromisoformat(first), []
     left = gateway._usage_plans[plan].get("quota", {}).get("limit", 0)
     while day <= date.fromisoformat(last):
-        used = requests_of_day[plan, key, day]
+        used = requests_of_day.get((plan, key, day), 0)
         left -= used
         usage.append([used, left])
         day += timedelta(days=1)

@@ -63,6 +63,10 @@ impl Gateway {
     pub async fn complete(&self, account: &mut Account, now: UnixSeconds) -> Result<(), AwsError> {
         let tier = account.subscription.tier;
         let Some(plan) = self.plan(tier) else { return Ok(()) };
+        if let Some(old) = account.gateway_keys.get(&tier).filter(|key| key.is_being_deleted) {
+            self.delete(old).await?;
+            account.gateway_keys.remove(&tier);
+        }
         let known = account.gateway_keys.get(&tier).filter(|key| key.plan == plan);
         if let Some(known) = known {
             match self.operations.create_usage_plan_key(plan, &known.id).await {
@@ -80,7 +84,9 @@ impl Gateway {
         // If the key was already in the plan but the account does not know since when, it may have been added a moment ago.
         if is_attached || known.is_none_or(|known| known.id != id) {
             let usable_from = now.plus(self.delay);
-            account.gateway_keys.insert(tier, GatewayKey { id, plan: plan.to_owned(), usable_from });
+            account
+                .gateway_keys
+                .insert(tier, GatewayKey { id, plan: plan.to_owned(), usable_from, is_being_deleted: false });
         }
         Ok(())
     }

@@ -46,6 +46,12 @@ impl PlanLimits {
         Ok(Self([free, of("STARTER_LIMITS", starter)?, of("PRO_LIMITS", pro)?]))
     }
 
+    /// Whether the operator offers the tier.
+    #[must_use]
+    pub fn has(&self, tier: Tier) -> bool {
+        self.of(tier).is_some()
+    }
+
     fn of(&self, tier: Tier) -> Option<(Limits, Option<u64>)> {
         let [free, starter, pro] = self.0;
         match tier {
@@ -109,7 +115,7 @@ pub struct Usage {
 pub enum UsageError {
     #[error(transparent)]
     Aws(#[from] AwsError),
-    #[error("the limits of the tier {0} are unknown")]
+    #[error("the tier {0} is not offered")]
     NoLimits(Tier),
     #[error("the time {0} has no month")]
     NoMonth(UnixSeconds),

@@ -134,6 +134,14 @@ pub struct GatewayKey {
     pub plan: String,
     /// From when on API Gateway accepts the key: not at once after it is attached to the plan.
     pub usable_from: UnixSeconds,
+    /// Whether the key is being deleted, and is no longer used.
+    pub is_being_deleted: bool,
+}
+
+impl GatewayKey {
+    fn is_usable_at(&self, now: UnixSeconds) -> bool {
+        self.usable_from <= now && !self.is_being_deleted
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,10 +158,10 @@ impl Account {
     #[must_use]
     pub fn counted_in(&self, now: UnixSeconds) -> Tier {
         let own = self.subscription.tier;
-        if self.gateway_keys.get(&own).is_some_and(|key| key.usable_from <= now) {
+        if self.gateway_keys.get(&own).is_some_and(|key| key.is_usable_at(now)) {
             return own;
         }
-        let usable = self.gateway_keys.iter().filter(|(_, key)| key.usable_from <= now);
+        let usable = self.gateway_keys.iter().filter(|(_, key)| key.is_usable_at(now));
         usable.map(|(tier, _)| *tier).max().unwrap_or(own)
     }
 }
@@ -225,6 +233,7 @@ mod tests {
             id: "id".to_owned(),
             plan: "plan".to_owned(),
             usable_from: UnixSeconds::new(usable_from),
+            is_being_deleted: false,
         };
         let counted = |keys: &[(Tier, i64)], now| {
             let subscription = Subscription {

@@ -283,21 +283,21 @@ impl<'a> Session<'a> {
         self.write_all(keys.map(delete).collect::<Result<_, _>>()?).await.map(drop)
     }
 
-    /// Puts all rows and `last` in one transaction, and returns the write units: twice as many as for a batch. If the condition of `last` does
-    /// not hold, writes nothing and returns `None`. A request that the SDK repeats after a lost response has the same token, so DynamoDB does
+    /// Puts all rows in one transaction, and returns the write units: twice as many as for a batch. If the condition of a row does not hold,
+    /// writes nothing and returns `None`. A request that the SDK repeats after a lost response has the same token, so DynamoDB does
     /// not refuse it because of the first one.
     pub(crate) async fn put_at_once(
         self,
-        rows: Vec<Attributes>,
-        last: Attributes,
-        condition: Option<Condition>,
+        rows: Vec<(Attributes, Option<Condition>)>,
     ) -> Result<Option<f64>, Error> {
         let operation = self.operation("TransactWriteItems");
-        let put = |row| Put::builder().table_name(self.table_name()).set_item(Some(row));
-        let Condition { expression, values } = condition.unwrap_or_default();
-        let last = put(last).set_condition_expression(expression).set_expression_attribute_values(values);
-        let puts = rows.into_iter().map(put).chain([last]);
-        let items = puts.map(|put| Ok(TransactWriteItem::builder().put(put.build()?).build()));
+        let put = |(row, condition): (Attributes, Option<Condition>)| {
+            let Condition { expression, values } = condition.unwrap_or_default();
+            let put = Put::builder().table_name(self.table_name()).set_item(Some(row));
+            let put = put.set_condition_expression(expression).set_expression_attribute_values(values);
+            Ok(TransactWriteItem::builder().put(put.build()?).build())
+        };
+        let items = rows.into_iter().map(put);
         let items: Result<Vec<_>, BuildError> = items.collect();
         let items = items.map_err(|error| operation.failed(error.to_string()))?;
         let mut pause = FIRST_PAUSE;

@@ -91,7 +91,12 @@ impl Access {
     pub(crate) async fn change<P: Plan>(&self, name: &AccountName, command: &P) -> Result<P::Result, Error> {
         for _ in 0..ATTEMPTS {
             let before = self.account(name).await?;
-            let Planned { change, result } = command.plan(self, before.as_ref()).await?;
+            let Planned { change, result } = match command.plan(self, before.as_ref()).await {
+                Ok(planned) => planned,
+                // The reason may be a change that came after the account was read.
+                Err(error) if self.account(name).await? == before => return Err(error),
+                Err(_) => continue,
+            };
             let is_done = match change {
                 None => true,
                 Some(change) => tables::access::apply(self.table(), before.as_ref(), &change).await?,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::auth::{Account, AccountName, Subscription, SubscriptionStatus, Tier};
+use common::auth::{Account, AccountName, GatewayKey, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
 use tables::access::{AccountRecord, Change, ended_keys};
 
@@ -63,7 +63,7 @@ impl Plan for Set<'_> {
 /// Changes or creates the account. Its key in API Gateway exists before the row says so.
 pub(crate) async fn set(access: &Access, name: &AccountName, changes: Changes) -> Result<Response, Error> {
     let account = access.change(name, &Set { name, changes }).await?;
-    Ok(Response::of(&AccountView::at(now(), &account))?.about(name))
+    Ok(Response::of(&AccountView::at(now(), &account, &access.limits))?.about(name))
 }
 
 /// Plans to store the subscription, as changed at the time `at`; `None` keeps the time of the account. The key in API Gateway exists before.
@@ -75,7 +75,8 @@ pub(crate) async fn store(
     at: Option<UnixSeconds>,
 ) -> Result<Planned<Account>, Error> {
     let tier = subscription.tier;
-    if access.gateway.plan(tier).is_none() {
+    let is_new = before.is_none_or(|before| before.account.subscription.tier != tier);
+    if is_new && access.gateway.plan(tier).is_none() {
         return Err(Error::InvalidCommand(format!(
             "tier: {tier} is not offered; the parameter FreePlan is off"
         )));
@@ -96,7 +97,7 @@ pub(crate) async fn store(
 pub(crate) async fn get(access: &Access, name: &AccountName) -> Result<Response, Error> {
     let record = access.existing(name).await?;
     let keys = keys_of(access, &record).await?;
-    let account = AccountView::at(now(), &record.account);
+    let account = AccountView::at(now(), &record.account, &access.limits);
     Ok(Response::of(&AccountWithKeys { account, keys })?.about(name))
 }
 
@@ -162,26 +163,56 @@ fn done(name: &AccountName, keys: usize) -> Result<Response, Error> {
     Ok(Response::of(&Deleted { account: name.clone(), keys })?.about(name))
 }
 
-struct Prune<'a>(&'a AccountName);
+/// Marks the keys in API Gateway of an account whose paid time ended 180 days ago, so that nobody uses them while they are deleted. Returns
+/// the marked keys.
+struct Mark<'a>(&'a AccountName);
 
-impl Plan for Prune<'_> {
-    type Result = Pruned;
+impl Plan for Mark<'_> {
+    type Result = Vec<GatewayKey>;
 
-    async fn plan(&self, access: &Access, before: Option<&AccountRecord>) -> Result<Planned<Pruned>, Error> {
-        let mut after = before.cloned().ok_or_else(|| Error::NoAccount(self.0.clone()))?;
-        let has_lapsed = after.account.subscription.paid_until.plus(GATEWAY_KEYS_KEPT) < now();
-        let pruned = if has_lapsed { std::mem::take(&mut after.account.gateway_keys) } else { [].into() };
-        for key in pruned.values() {
-            access.gateway.delete(key).await?;
+    async fn plan(&self, _: &Access, before: Option<&AccountRecord>) -> Result<Planned<Self::Result>, Error> {
+        let mut account = before.cloned().ok_or_else(|| Error::NoAccount(self.0.clone()))?;
+        if has_lapsed(&account) {
+            for key in account.account.gateway_keys.values_mut() {
+                key.is_being_deleted = true;
+            }
         }
-        let change = Change { account: after, keys: Vec::new(), request: None };
-        let result = Pruned { account: self.0.clone(), gateway_keys: pruned.len() };
-        Ok(Planned { change: Some(change).filter(|_| !pruned.is_empty()), result })
+        let keys = account.account.gateway_keys.values();
+        let result = keys.filter(|key| key.is_being_deleted).cloned().collect();
+        let change = Change { account, keys: Vec::new(), request: None };
+        Ok(Planned { change: Some(change).filter(|change| before != Some(&change.account)), result })
     }
+}
+
+/// Removes the marked keys from the account. If a payment came meanwhile, completes the key that it needs.
+struct Unmark<'a>(&'a AccountName);
+
+impl Plan for Unmark<'_> {
+    type Result = ();
+
+    async fn plan(&self, access: &Access, before: Option<&AccountRecord>) -> Result<Planned<()>, Error> {
+        let mut account = before.cloned().ok_or_else(|| Error::NoAccount(self.0.clone()))?;
+        account.account.gateway_keys.retain(|_, key| !key.is_being_deleted);
+        if !has_lapsed(&account) {
+            access.gateway.complete(&mut account.account, now()).await?;
+        }
+        let change = Change { account, keys: Vec::new(), request: None };
+        Ok(Planned { change: Some(change).filter(|change| before != Some(&change.account)), result: () })
+    }
+}
+
+fn has_lapsed(account: &AccountRecord) -> bool {
+    account.account.subscription.paid_until.plus(GATEWAY_KEYS_KEPT) < now()
 }
 
 /// Deletes the account's keys in API Gateway if its paid time ended 180 days ago. The next payment creates new ones.
 pub(crate) async fn prune(access: &Access, name: &AccountName) -> Result<Response, Error> {
-    let pruned = access.change(name, &Prune(name)).await?;
-    Ok(Response::of(&pruned)?.about(name))
+    let marked = access.change(name, &Mark(name)).await?;
+    for key in &marked {
+        access.gateway.delete(key).await?;
+    }
+    if !marked.is_empty() {
+        access.change(name, &Unmark(name)).await?;
+    }
+    Ok(Response::of(&Pruned { account: name.clone(), gateway_keys: marked.len() })?.about(name))
 }

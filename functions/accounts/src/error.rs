@@ -84,7 +84,7 @@ impl fmt::Display for CommandFailure {
 impl From<&Error> for CommandFailure {
     fn from(error: &Error) -> Self {
         let (code, key_id) = match error {
-            Error::InvalidCommand(_) => (Code::InvalidCommand, None),
+            Error::InvalidCommand(_) | Error::Usage(UsageError::NoLimits(_)) => (Code::InvalidCommand, None),
             Error::NoAccount(_) => (Code::NoAccount, None),
             Error::IncompleteAccount(_) => (Code::IncompleteAccount, None),
             Error::NoKey(id) => (Code::NoKey, Some(id)),

@@ -29,7 +29,9 @@ impl Explanation {
 
     fn of(decision: &Decision, account: Option<AccountView>) -> Self {
         let waits = account.as_ref().and_then(|account| account.usable_from);
+        let other_reason = account.as_ref().and_then(|account| account.reason.clone());
         let (status, reason) = match (decision, waits) {
+            (Decision::Allow { .. }, _) if other_reason.is_some() => (401, other_reason),
             (Decision::Allow { .. }, Some(at)) => {
                 (401, Some(format!("the account is new, and API Gateway may refuse it until {at}")))
             }
@@ -51,7 +53,7 @@ pub(crate) async fn run(access: &Access, key: &str) -> Result<Response, Error> {
     };
     let account = access.account(&record.account).await?.map(|record| record.account);
     let decision = decide(Some(&record), account.as_ref(), now());
-    let view = account.as_ref().map(|account| AccountView::at(now(), account));
+    let view = account.as_ref().map(|account| AccountView::at(now(), account, &access.limits));
     let explanation =
         Explanation { key: Some(KeyView::at(now(), &record)), ..Explanation::of(&decision, view) };
     Ok(Response::of(&explanation)?.about_key(&record.account, &record.id()))

@@ -17,13 +17,13 @@ use crate::revoke::revoked;
 use crate::view::{AccountView, IssuedKey, KeyView, Note};
 
 /// The most valid keys of an account. One more is allowed while a replaced key is in its grace time.
-const MOST_KEYS: usize = 20;
+pub(crate) const MOST_KEYS: usize = 20;
 /// The most keys that an account issues on a day in UTC. The rows of revoked keys are kept for months.
 const MOST_KEYS_A_DAY: u32 = 100;
 const DAY: i64 = 86_400;
 
 /// The longest time for which a replaced key can stay valid.
-const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
+pub(crate) const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
 
 /// A key to be issued.
 pub(crate) struct Order<'a> {
@@ -124,7 +124,7 @@ impl Plan for Order<'_> {
 impl Order<'_> {
     async fn run(&self, access: &Access) -> Result<Response, Error> {
         let (key, record, account) = access.change(self.account, self).await?;
-        let reason = AccountView::at(now(), &account.account).reason;
+        let reason = AccountView::at(now(), &account.account, &access.limits).reason;
         let view = KeyView::at(now(), &record);
         let result = IssuedKey { key: key.expose().to_owned(), view };
         let notes = reason.map(|reason| Note::AccountInactive { reason }).into_iter().collect();

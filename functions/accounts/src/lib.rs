@@ -25,6 +25,7 @@ use common::lambda::{
     serve, set_up,
 };
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -70,11 +71,13 @@ impl Accounts {
     ///
     /// # Errors
     /// Never: a failed command also has a response.
-    async fn invoke(&self, event: LambdaEvent<Value>) -> Result<Reply, Diagnostic> {
+    async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<Reply, Diagnostic> {
         let start = Instant::now();
         let mut line = Line::default();
         let run = async {
-            let Value::Object(mut fields) = event.payload else {
+            // The runtime would repeat the names of fields in its error, and they may be keys.
+            let payload = serde_json::from_str(event.payload.get());
+            let Value::Object(mut fields) = payload.map_err(|error| invalid(&error))? else {
                 return Err(Error::InvalidCommand("the event must be an object".to_owned()));
             };
             let request = fields.remove(REQUEST_ID);
@@ -96,8 +99,15 @@ impl Accounts {
             }
             Err(error) => Reply::Failed { error: CommandFailure::from(&error) },
         };
-        line.write(&event.context, start.elapsed(), self.is_cold.take(), &reply);
+        line.write(self.name(), &event.context, start.elapsed(), self.is_cold.take(), &reply);
         Ok(reply)
+    }
+
+    const fn name(&self) -> &'static str {
+        match self.allowed {
+            AllowedCommands::All => NAME,
+            AllowedCommands::Keys => "keys",
+        }
     }
 
     /// Checks that this function accepts the command, and for keys that it names the account.
@@ -145,7 +155,11 @@ impl Access {
 
 /// Parses a part of an event. The error may quote the part, but with keys removed.
 fn parse<T: DeserializeOwned>(part: Value) -> Result<T, Error> {
-    serde_json::from_value(part).map_err(|error| Error::InvalidCommand(without_keys(&error.to_string())))
+    serde_json::from_value(part).map_err(|error| invalid(&error))
+}
+
+fn invalid(error: &serde_json::Error) -> Error {
+    Error::InvalidCommand(without_keys(&error.to_string()))
 }
 
 /// A line of the audit trail.
@@ -158,11 +172,11 @@ struct Line {
 }
 
 impl Line {
-    fn write(&self, context: &Context, duration: Duration, cold_start: bool, reply: &Reply) {
+    fn write(&self, function: &str, context: &Context, duration: Duration, cold_start: bool, reply: &Reply) {
         macro_rules! line {
             ($level:ident, $message:literal $(, $field:ident = $value:expr)*) => {
                 tracing::$level!(
-                    function = NAME,
+                    function,
                     command = self.command,
                     caller_request_id = self.caller_request_id.as_ref().map(Label::as_str),
                     account = self.account.as_ref().map(AccountName::as_str),

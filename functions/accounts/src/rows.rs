@@ -2,9 +2,12 @@
 //! moves the state of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key cannot be
 //! computed.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use common::auth::{
-    Account, AccountName, KeyDigest, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus, Tier,
-    without_keys,
+    Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
+    Tier, without_keys,
 };
 use common::time::UnixSeconds;
 use serde::de::{DeserializeOwned, Error as _};
@@ -15,8 +18,12 @@ use tables::access::{AccessRow, AccountRecord, Change, KeyChange, ValidKey};
 use crate::access::{Access, Plan, Planned, now};
 use crate::account::store;
 use crate::error::Error;
+use crate::issue::{LONGEST_GRACE, MOST_KEYS};
 use crate::response::Response;
 use crate::view::{State, split};
+
+/// How far a time may be ahead of the clock.
+const CLOCK_SKEW: Duration = Duration::from_mins(1);
 
 /// A row of an exported file. An error of deserialising it names the field.
 #[derive(Debug, Clone, Serialize)]
@@ -85,6 +92,33 @@ impl KeyRow {
             _ => return Err("revoked_at: required for a revoked key, and not allowed for other keys"),
         };
         Ok(KeyRecord { digest: sha256, account, label, created_at, last_four, state, expires_at })
+    }
+}
+
+impl Row {
+    /// Checks that the state of a key is possible, and that no time of the row is in the future. A replaced key expires after its grace time.
+    ///
+    /// # Errors
+    /// The text names the field.
+    pub fn check(&self, now: UnixSeconds) -> Result<(), String> {
+        let times = match self {
+            Self::Account(row) => vec![("changed_at", Some(row.changed_at))],
+            Self::Key(row) => {
+                row.key()?;
+                let replaced_at = row.expires_at.map(|at| at.minus(LONGEST_GRACE));
+                vec![
+                    ("created_at", Some(row.created_at)),
+                    ("revoked_at", row.revoked_at),
+                    ("expires_at", replaced_at),
+                ]
+            }
+        };
+        for (field, time) in times {
+            if time.is_some_and(|time| time > now.plus(CLOCK_SKEW)) {
+                return Err(format!("{field}: it is too far in the future; the clock shows {now}"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -161,6 +195,7 @@ pub(crate) async fn export(access: &Access, after: Option<String>) -> Result<Res
 }
 
 pub(crate) async fn import(access: &Access, row: Row) -> Result<Response, Error> {
+    row.check(now()).map_err(Error::InvalidCommand)?;
     match row {
         Row::Account(AccountRow { account: name, tier, status, paid_until, changed_at }) => {
             let subscription = Subscription { tier, status, paid_until };
@@ -237,7 +272,19 @@ impl Plan for ImportKey<'_> {
             return Ok(Planned { change: None, result: Imported::AlreadyThere });
         }
         let mut after = account.clone();
+        after.keys.retain(|_, key| key.expires_at.is_none_or(|at| at > now()));
         if imported.state_at(now()) == KeyState::Issued {
+            // One more for a key in its grace time.
+            let is_full = |keys: &BTreeMap<KeyId, ValidKey>| {
+                let without_end = keys.values().filter(|key| key.expires_at.is_none()).count();
+                keys.len() > MOST_KEYS || imported.expires_at.is_none() && without_end >= MOST_KEYS
+            };
+            if !after.keys.contains_key(&id) && is_full(&after.keys) {
+                return Ok(different(format!(
+                    "the key {id} is not imported: the account {} has {MOST_KEYS} valid keys",
+                    key.account
+                )));
+            }
             if imported.expires_at.is_none()
                 && let Some(other) = account.key_with_label(&key.label).filter(|other| **other != id)
             {

@@ -5,6 +5,7 @@ use common::auth::{
     decide,
 };
 use common::time::UnixSeconds;
+use gateway::PlanLimits;
 use serde::{Deserialize, Serialize};
 
 /// An account, and whether the service accepts its requests.
@@ -24,9 +25,11 @@ pub struct AccountView {
 
 impl AccountView {
     /// The account at the time `now`.
-    pub(crate) fn at(now: UnixSeconds, account: &Account) -> Self {
+    pub(crate) fn at(now: UnixSeconds, account: &Account, limits: &PlanLimits) -> Self {
         let subscription = account.subscription;
-        let reason = rejection(account, now);
+        let is_offered = limits.has(subscription.tier);
+        let not_offered = || (!is_offered).then(|| format!("the tier {} is not offered", subscription.tier));
+        let reason = rejection(account, now).or_else(not_offered);
         let key = account.gateway_keys.get(&account.counted_in(now));
         Self {
             name: account.name.clone(),

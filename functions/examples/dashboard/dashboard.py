@@ -147,6 +147,8 @@ class Dashboard(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
+        if self.path.partition("?")[0] != "/":
+            return self.respond(404)
         session = urllib.parse.parse_qs(self.path.partition("?")[2]).get("session_id", [""])[0]
         if session and (account := account_of_session(session)):
             value = urllib.parse.quote(signed(f"{int(time.time()) + 90 * DAY} {account}"))

@@ -103,7 +103,8 @@ async fn register(
         if let Some(plan) = api_keys.plan(tier.name())
             && let Ok(id) = api_keys.attach(tier.name(), &name, value.as_str())
         {
-            let key = GatewayKey { id, plan: plan.to_owned(), usable_from: CREATED_AT };
+            let key =
+                GatewayKey { id, plan: plan.to_owned(), usable_from: CREATED_AT, is_being_deleted: false };
             account.account.gateway_keys.insert(tier, key);
         }
     }

@@ -25,6 +25,8 @@ const GATEWAY_KEYS: &str = "gateway_keys";
 const ID: &str = "id";
 const PLAN: &str = "plan";
 const USABLE_FROM: &str = "usable_from";
+/// Only for a key that is being deleted.
+const IS_BEING_DELETED: &str = "is_being_deleted";
 const ISSUED_DAY: &str = "issued_day";
 const ISSUED_KEYS: &str = "issued_keys";
 
@@ -79,9 +81,10 @@ pub(super) fn partition(name: &AccountName) -> String {
 pub(super) fn row(record: &AccountRecord) -> Attributes {
     let Account { name, subscription, gateway_keys } = &record.account;
     let gateway_keys = gateway_keys.iter().map(|(tier, key)| {
+        let mark = key.is_being_deleted.then_some((IS_BEING_DELETED, AttributeValue::Bool(true)));
         let key =
             [(ID, string(&key.id)), (PLAN, string(&key.plan)), (USABLE_FROM, number(key.usable_from.get()))];
-        (tier.name(), map(key))
+        (tier.name(), map(key.into_iter().chain(mark)))
     });
     let keys = record.keys.iter().map(|(id, key)| {
         let expiry = key.expires_at.map(|at| (EXPIRES_AT, number(at.get())));
@@ -126,6 +129,7 @@ pub(super) fn read(row: &Attributes, name: &AccountName) -> Result<AccountRecord
                         id: text(key, ID)?,
                         plan: text(key, PLAN)?,
                         usable_from: time(key, USABLE_FROM)?,
+                        is_being_deleted: key.contains_key(IS_BEING_DELETED),
                     })
                 },
             )?,

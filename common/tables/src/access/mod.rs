@@ -12,7 +12,7 @@ mod key;
 mod request;
 
 use common::auth::{AccountName, KeyDigest, KeyId, KeyRecord, Label};
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
 
 pub use self::account::{AccountRecord, Issued, ValidKey};
 pub use self::request::IssuedKey;
@@ -135,6 +135,19 @@ pub struct KeyChange {
     pub after: KeyRecord,
 }
 
+impl KeyChange {
+    /// A key belongs to one account for ever. The version of this account guards a key that exists.
+    fn condition(&self) -> Condition {
+        match &self.before {
+            None => Condition::new("attribute_not_exists(pk)"),
+            Some(before) => {
+                let owner = string(before.account.as_str());
+                Condition::new("attribute_not_exists(pk) OR account = :account").with(":account", owner)
+            }
+        }
+    }
+}
+
 /// Makes all of the change, or nothing if the account is no longer as it was read (`before`; `None` if it did not exist); the caller must
 /// then read it again. Returns whether the change was made. Writes a line with both states of each changed row to the audit trail.
 ///
@@ -146,15 +159,17 @@ pub async fn apply(
     change: &Change,
 ) -> Result<bool, Error> {
     let Change { account, keys, request } = change;
-    let mut rows: Vec<Attributes> = keys.iter().map(|key| key::row(&key.after)).collect();
-    rows.extend(request.as_ref().map(|issued| request::row(&account.account.name, issued)));
+    let mut rows: Vec<_> = keys.iter().map(|key| (key::row(&key.after), Some(key.condition()))).collect();
+    rows.extend(request.as_ref().map(|issued| (request::row(&account.account.name, issued), None)));
     let condition = match before {
         None => Condition::new("attribute_not_exists(pk)"),
         Some(before) => Condition::new("version = :version").with(":version", number(before.version)),
     };
-    let version = before.map_or(1, |before| before.version + 1);
-    let row = account::row(&AccountRecord { version, ..account.clone() });
-    let is_made = table.put_at_once(rows, row, Some(condition)).await?.is_some();
+    // A new account begins with the time, so that a change of a deleted account of the same name cannot fit.
+    let first = || UnixMilliseconds::of_system_clock().get().unsigned_abs();
+    let version = before.map_or_else(first, |before| before.version + 1);
+    rows.push((account::row(&AccountRecord { version, ..account.clone() }), Some(condition)));
+    let is_made = table.put_at_once(rows).await?.is_some();
     if is_made {
         write_trail(before, change);
     }

@@ -38,7 +38,8 @@ pub async fn record(
     let mut marker = of_minute(&ONE_MINUTE, filing);
     marker.insert(ROWS.to_owned(), number(rows));
     if !filing.is_own() {
-        let written = table.put_at_once(shards, marker, Some(Condition::new(UNLESS_RECORDED))).await?;
+        let condition = Condition::new(UNLESS_RECORDED);
+        let written = table.put_at_once(with_marker(shards, marker, Some(condition))).await?;
         return Ok(written
             .map(|write_units| Written { rows, write_units, is_first: true })
             .unwrap_or_default());
@@ -52,8 +53,17 @@ pub async fn record(
     let is_other =
         |key: &Attributes| shards.iter().all(|row| row.get(PARTITION_KEY) != key.get(PARTITION_KEY));
     table.delete_all(keys(minute).into_iter().filter(is_other)).await?;
-    let again = table.put_at_once(shards, marker, None).await?;
+    let again = table.put_at_once(with_marker(shards, marker, None)).await?;
     Ok(Written { rows, write_units: write_units + again.unwrap_or_default(), is_first: false })
+}
+
+/// Returns the rows for a transaction, which writes them only if the condition of the marker holds.
+fn with_marker(
+    shards: Vec<Attributes>,
+    marker: Attributes,
+    condition: Option<Condition>,
+) -> Vec<(Attributes, Option<Condition>)> {
+    shards.into_iter().map(|row| (row, None)).chain([(marker, condition)]).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,6 @@ use crate::output::{Format, write};
 
 pub(super) async fn run(accounts: &Accounts, name: AccountName, format: Format) -> Result<(), Error> {
     let (deleted, _) = accounts.call::<Deleted>(Command::DeleteAccount { account: name }).await?;
-    let text = || format!("deleted the account {} and {} keys", deleted.account, deleted.keys);
+    let text = || format!("deleted the account {}; keys: {}", deleted.account, deleted.keys);
     write(format, text, &deleted)
 }

@@ -3,7 +3,7 @@
 use accounts::Row;
 use common::time::UnixSeconds;
 
-use crate::row_file::line::{self, BadLine, past};
+use crate::row_file::line::{self, BadLine};
 
 /// Returns the row in the line.
 ///
@@ -11,15 +11,6 @@ use crate::row_file::line::{self, BadLine, past};
 /// If the line is bad.
 pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Row, BadLine> {
     let row: Row = line::parse(line)?;
-    match &row {
-        Row::Account(account) => {
-            past("changed_at", account.changed_at, now)?;
-        }
-        Row::Key(key) => {
-            past("created_at", key.created_at, now)?;
-            past("revoked_at", key.revoked_at.unwrap_or(now), now)?;
-            key.key().map_err(BadLine::new)?;
-        }
-    }
+    row.check(now).map_err(BadLine::new)?;
     Ok(row)
 }

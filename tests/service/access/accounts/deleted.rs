@@ -12,7 +12,7 @@ use super::super::commands::{done, issued, refused, revoke, set_tier, status, te
 use super::super::rows::{numbered_key, of_account};
 use super::gateway::gateway_key;
 use super::{CACHED, HOUR, issue};
-use crate::support::{control, expect_clean_logs, one_instance_each, start_with};
+use crate::support::{control, expect_clean_logs, one_instance_each, start, start_with};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -112,5 +112,22 @@ async fn an_account_loses_its_keys_in_api_gateway_180_days_after_its_paid_time_a
     let id = gateway_key(&cloud, "bots", Tier::Pro).await.unwrap();
     control(&cloud, Method::DELETE, &format!("/apikeys/{id}"), Value::Null).await;
     assert_eq!(done(&cloud, prune).await["gateway_keys"], 1);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_renewal_while_an_account_is_pruned_leaves_a_key_that_works() {
+    let cloud = start().await;
+    let old = UnixSeconds::from(UnixMilliseconds::of_system_clock()).minus(181 * DAY).to_string();
+    for round in 0..15 {
+        let account = format!("bots-{round}");
+        let paid_until = |time: &str| json!({"command": "set_account", "account": account, "tier": "pro", "paid_until": time});
+        done(&cloud, paid_until(&old)).await;
+        let key = issued(&cloud, &account, "ci").await;
+        let prune = json!({"command": "prune_account", "account": account});
+        tokio::join!(done(&cloud, prune), done(&cloud, paid_until("2200-01-01T00:00:00Z")));
+        assert!(gateway_key(&cloud, &account, Tier::Pro).await.is_some(), "round {round}");
+        assert_eq!(status(&cloud, text(&key["key"])).await, 200, "round {round}");
+    }
     expect_clean_logs(&cloud);
 }

@@ -1,5 +1,7 @@
 //! Accounts and keys can be exported with `export_rows` and imported into another cloud with `import_row`, with all states and times.
 
+use std::time::Duration;
+
 use common::time::{UnixMilliseconds, UnixSeconds};
 use local::Cloud;
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::commands::{code, done, issued, revoke, run, set_tier, status, text};
 use super::super::rows::{numbered_key, of_account};
 use super::HOUR;
-use crate::support::{expect_clean_logs, one_instance_each, start_with};
+use crate::support::{expect_clean_logs, one_instance_each, start, start_with};
 
 /// The exported rows of the account and its keys, accounts first.
 async fn export(cloud: &Cloud, account: &str) -> Vec<Value> {
@@ -92,9 +94,11 @@ async fn an_import_keeps_existing_accounts_and_moves_keys_only_forward() {
         assert_eq!(outcomes(&row).await, ["different"], "{row}");
     }
     // An earlier end wins, and a revocation is final.
+    let now = UnixSeconds::from(UnixMilliseconds::of_system_clock());
+    let in_hours = |hours| json!(now.plus(Duration::from_hours(hours)).to_string());
     let states = [
-        with(&key, "expires_at", json!("2100-01-01T00:00:00Z")),
-        with(&key, "expires_at", json!("2099-01-01T00:00:00Z")),
+        with(&key, "expires_at", in_hours(2)),
+        with(&key, "expires_at", in_hours(1)),
         with(&with(&key, "state", json!("revoked")), "revoked_at", json!("2026-01-01T00:00:00Z")),
     ];
     for (position, state) in states.iter().enumerate() {
@@ -127,6 +131,7 @@ async fn an_invalid_row_is_refused_with_the_name_of_its_field() {
         (&account, "status", json!("lapsed")),
         (&account, "paid_until", json!("tomorrow")),
         (&account, "changed_at", Value::Null),
+        (&account, "changed_at", json!("2200-01-01T00:00:00Z")),
         (&account, "account", json!("a b")),
         (&account, "account", json!(pasted.expose())),
         (&account, "label", json!("ci")),
@@ -135,6 +140,8 @@ async fn an_invalid_row_is_refused_with_the_name_of_its_field() {
         (&key, "label", Value::Null),
         (&key, "label", json!(" ci")),
         (&key, "created_at", json!(1)),
+        (&key, "created_at", json!("2200-01-01T00:00:00Z")),
+        (&key, "expires_at", json!("2200-01-01T00:00:00Z")),
         (&key, "last_four", json!("abc")),
         (&key, "state", json!("pending")),
         (&key, "state", json!("revoked")),
@@ -180,4 +187,44 @@ async fn a_replaced_key_that_has_ended_is_exported_as_it_is() {
     assert_eq!(import(&other, &rows).await, ["imported"; 3]);
     assert_eq!(export(&other, "bots").await, rows);
     assert_eq!([status(&cloud, text(&old["key"])).await, status(&other, text(&old["key"])).await], [401; 2]);
+}
+
+/// The row of an issued key.
+fn key_row(number: u32, account: &str, label: &str) -> Value {
+    let key = numbered_key(number);
+    json!({
+        "sha256": key.digest().to_string(), "account": account, "label": label, "last_four": key.last_four(),
+        "created_at": "2026-04-24T03:06:40Z", "state": "issued",
+    })
+}
+
+#[tokio::test]
+async fn an_import_gives_an_account_at_most_twenty_valid_keys() {
+    let cloud = start_with(one_instance_each()).await;
+    set_tier(&cloud, "bots", "pro").await;
+    issued(&cloud, "bots", "ci").await;
+    let rows: Vec<_> = (0..21).map(|number| key_row(number, "bots", &format!("bot {number}"))).collect();
+    let outcomes = import(&cloud, &rows).await;
+    assert_eq!(outcomes.iter().filter(|outcome| *outcome == "imported").count(), 19);
+    assert_eq!(outcomes[19..], ["different", "different"]);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_key_that_is_imported_for_two_accounts_at_once_belongs_to_one() {
+    let cloud = start().await;
+    set_tier(&cloud, "bots", "pro").await;
+    set_tier(&cloud, "others", "pro").await;
+    for number in 0..10 {
+        let rows = [
+            key_row(number, "bots", &format!("bot {number}")),
+            key_row(number, "others", &format!("bot {number}")),
+        ];
+        let [one, other] = rows.each_ref().map(|row| import(&cloud, std::slice::from_ref(row)));
+        let (one, other) = tokio::join!(one, other);
+        let mut outcomes = [one, other].concat();
+        outcomes.sort();
+        assert_eq!(outcomes, ["different", "imported"]);
+    }
+    expect_clean_logs(&cloud);
 }

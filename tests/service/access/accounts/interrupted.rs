@@ -178,8 +178,8 @@ async fn an_account_is_deleted_or_pruned_completely() {
                 break;
             }
         }
-        // The valid keys, the ended keys, and the account; or the account alone.
-        assert_eq!(least, if kind == "delete_account" { 3 } else { 1 }, "{kind}");
+        // The valid keys, the ended keys, and the account; or the account, before and after its key in API Gateway is deleted.
+        assert_eq!(least, if kind == "delete_account" { 3 } else { 2 }, "{kind}");
     }
     expect_clean_logs(&cloud);
 }

@@ -130,3 +130,19 @@ async fn a_replaced_key_stops_at_the_end_of_its_grace_time() {
     assert_eq!(only["id"], last["id"]);
     expect_no_secrets(&cloud, &[old_key, new_key]);
 }
+
+/// The runtime would repeat a name in an event that it cannot parse.
+#[tokio::test]
+async fn an_event_that_cannot_be_parsed_is_refused_and_no_key_in_it_repeated() {
+    let cloud = start_with(one_instance_each()).await;
+    let key = super::rows::numbered_key(1);
+    let key = key.expose();
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for value in [r#""\ud800""#, r#"{"a":1e999}"#, &nested] {
+        let event = format!(r#"{{"command":"get_account","{key}":{value}}}"#);
+        let response = crate::support::invoke(&cloud, crate::support::ACCOUNTS, event).await;
+        assert_eq!(super::commands::code(&response.json()), "invalid_command");
+        assert!(!response.text.contains(&key[3..35]), "{}", response.text);
+    }
+    expect_no_secrets(&cloud, &[key]);
+}

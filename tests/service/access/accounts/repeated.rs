@@ -127,3 +127,16 @@ async fn changes_of_an_account_at_once_are_all_kept() {
     assert_eq!(values, ["starter", "suspended", "2100-01-01T00:00:00Z"]);
     expect_clean_logs(&cloud);
 }
+
+#[tokio::test]
+async fn a_request_that_is_sent_twenty_times_at_once_is_never_refused() {
+    let cloud = start().await;
+    set_tier(&cloud, "bots", "pro").await;
+    let responses = join_all((0..20).map(|_| run(&cloud, issue("ci", "order-1")))).await;
+    for response in &responses {
+        assert!(response.get("error").is_none(), "{response}");
+    }
+    let [only] = <[Value; 1]>::try_from(working(&cloud, "bots").await).unwrap();
+    assert_eq!(responses.iter().filter(|response| response["result"]["id"] == only["id"]).count(), 1);
+    expect_clean_logs(&cloud);
+}
