@@ -66,7 +66,7 @@ DIFFERENCES = [
     Difference("alarms on metric math", "tests/tools/sam/template asserts their metrics", has_metric_math),
     Difference(
         "the delay until a new key of API Gateway works",
-        "the local cloud has one that its tests set; infra/README.md, Assumptions about AWS, measures it",
+        "its tests set the delay of the local cloud; infra/README.md, Assumptions about AWS, measures it",
         delays_new_keys,
     ),
     Difference(

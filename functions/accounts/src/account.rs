@@ -163,7 +163,7 @@ fn done(name: &AccountName, keys: usize) -> Result<Response, Error> {
     Ok(Response::of(&Deleted { account: name.clone(), keys })?.about(name))
 }
 
-/// Marks the keys in API Gateway of an account whose paid time ended 180 days ago, so that nobody uses them while they are deleted. Returns
+/// Marks the keys in API Gateway of an account whose paid time ended 180 days ago, so that no request uses them while they are deleted. Returns
 /// the marked keys.
 struct Mark<'a>(&'a AccountName);
 

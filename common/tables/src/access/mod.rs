@@ -136,7 +136,7 @@ pub struct KeyChange {
 }
 
 impl KeyChange {
-    /// A key belongs to one account for ever. The version of this account guards a key that exists.
+    /// A key never changes its account. The version of this account guards a key that exists.
     fn condition(&self) -> Condition {
         match &self.before {
             None => Condition::new("attribute_not_exists(pk)"),

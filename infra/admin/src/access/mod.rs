@@ -28,7 +28,7 @@ impl Accounts {
     /// If the command fails. If it failed halfway, running it again completes it.
     pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
         let (name, _) = command.subject();
-        // Who deletes an account, or looks at its usage, does not want to create it.
+        // To delete an account or to see its usage, creating it does not help.
         let advised =
             name.filter(|_| !matches!(command, Command::DeleteAccount { .. } | Command::Usage { .. }));
         let response = match self.function.invoke(&command, &random_id()?).await? {
