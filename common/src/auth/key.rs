@@ -9,7 +9,7 @@ use super::record::KeyDigest;
 /// The prefix of every key. Scanners for leaked secrets search for it.
 pub const KEY_PREFIX: &str = "gd_";
 /// The number of random characters.
-const RANDOM_CHARACTERS: usize = 32;
+pub(super) const RANDOM_CHARACTERS: usize = 32;
 /// The number of characters of the checksum: 62⁶ exceeds the number of CRC-32 values.
 const CHECKSUM_CHARACTERS: usize = 6;
 const LENGTH: usize = KEY_PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;

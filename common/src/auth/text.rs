@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use super::account::AccountName;
-use super::key::{ApiKey, KEY_PREFIX};
+use super::key::{KEY_PREFIX, RANDOM_CHARACTERS};
 use super::record::{KeyDigest, KeyId, Label};
 
 /// Parses the text, unless it contains an API key. A key must be neither stored nor repeated.
@@ -19,12 +19,14 @@ pub fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, Stri
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
+/// Whether the text has a key, or the random part of one: its checksum can be computed.
 fn contains_key(text: &str) -> bool {
-    let starts_with_key = |text: &str| {
-        let ends = text.char_indices().map(|(end, _)| end).chain([text.len()]);
-        ends.filter_map(|end| text.get(..end)).any(|part| part.parse::<ApiKey>().is_ok())
+    let starts_with_key = |rest: &str| {
+        rest.bytes().take_while(u8::is_ascii_alphanumeric).count() >= RANDOM_CHARACTERS
     };
-    text.match_indices(KEY_PREFIX).filter_map(|(at, _)| text.get(at..)).any(starts_with_key)
+    text.match_indices(KEY_PREFIX)
+        .filter_map(|(at, prefix)| text.get(at + prefix.len()..))
+        .any(starts_with_key)
 }
 
 macro_rules! deserialize_unless_key {
@@ -38,3 +40,19 @@ macro_rules! deserialize_unless_key {
 }
 
 deserialize_unless_key!(AccountName, KeyDigest, KeyId, Label);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_the_random_part_of_a_key_is_refused() {
+        let key = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
+        for text in [key, &key[..40], &key[..35], &format!("for {key}!"), &format!("gd_{key}")] {
+            assert!(parse_unless_key::<Label>(text).is_err(), "{text}");
+        }
+        for text in [&key[..34], "gd_ci", "ends in gd_"] {
+            assert!(parse_unless_key::<Label>(text).is_ok(), "{text}");
+        }
+    }
+}

@@ -230,7 +230,7 @@ mod tests {
             let options = Options { upstream, upstream_key: key.map(str::to_owned), ..Options::default() };
             options.sent_key().map(str::to_owned)
         };
-        assert_eq!(key(Upstream::Simulator { seed: 1 }, Some("real")).as_deref(), Some("local"));
+        assert_eq!(key(Upstream::Simulator { seed: 1 }, Some("real")).as_deref(), Some(PLACEHOLDER_KEY));
         assert_eq!(key(Upstream::Url("http://one".to_owned()), Some("real")).as_deref(), Some("real"));
         assert_eq!(key(Upstream::Live, None), None);
     }
