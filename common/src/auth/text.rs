@@ -21,9 +21,8 @@ pub fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, Stri
 
 /// Whether the text has a key, or the random part of one: its checksum can be computed.
 fn contains_key(text: &str) -> bool {
-    let starts_with_key = |rest: &str| {
-        rest.bytes().take_while(u8::is_ascii_alphanumeric).count() >= RANDOM_CHARACTERS
-    };
+    let starts_with_key =
+        |rest: &str| rest.bytes().take_while(u8::is_ascii_alphanumeric).count() >= RANDOM_CHARACTERS;
     text.match_indices(KEY_PREFIX)
         .filter_map(|(at, prefix)| text.get(at + prefix.len()..))
         .any(starts_with_key)
