@@ -1,17 +1,16 @@
-//! What an account has used of its limits.
+//! The usage of an account, and its limits.
 
 use aws::AwsError;
 use common::auth::{Account, Subscription, Tier};
 use common::config::{Config, ConfigError};
 use common::time::UnixSeconds;
-use common::upstream::http::ClientError;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::Operations;
+use crate::keys::Gateway;
 
 /// The limits of an account in a tier. All keys of the account share them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -122,13 +121,13 @@ pub enum UsageError {
 }
 
 impl PlanLimits {
-    /// Asks API Gateway what the account has used at the time `now`.
+    /// Asks API Gateway for the account's usage at the time `now`.
     ///
     /// # Errors
     /// If API Gateway refuses the request or cannot be reached, or the operator does not offer the account's tier.
     pub async fn usage(
         &self,
-        client: &UsageClient,
+        gateway: &Gateway,
         account: &Account,
         now: UnixSeconds,
     ) -> Result<Usage, UsageError> {
@@ -138,7 +137,7 @@ impl PlanLimits {
         let counts = match account.gateway_keys.get(&tier) {
             Some(key) => {
                 let [first, last] = [month.first, month.today].map(|day| day.to_string());
-                client.0.get_usage(&key.plan, &key.id, &first, &last).await?
+                gateway.operations.get_usage(&key.plan, &key.id, &first, &last).await?
             }
             None => Vec::new(),
         };
@@ -158,20 +157,6 @@ impl PlanLimits {
             days,
             asked_at: now,
         })
-    }
-}
-
-/// A client of API Gateway that may only read what keys have used.
-#[derive(Debug)]
-pub struct UsageClient(Operations);
-
-impl UsageClient {
-    /// Returns a client with the configuration of the function.
-    ///
-    /// # Errors
-    /// If TLS cannot be set up.
-    pub fn of_function(config: &Config) -> Result<Self, ClientError> {
-        Operations::of_function(config).map(Self)
     }
 }
 

@@ -109,7 +109,7 @@ pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
 ///
 /// # Errors
 /// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address.
-pub fn is_on_this_machine() -> Result<bool, ConfigError> {
+fn is_on_this_machine() -> Result<bool, ConfigError> {
     // A tool uses no other variable of a function, so an invalid value of another variable must not stop the tool.
     let only_endpoint = |name: &str| std::env::var(name).ok().filter(|_| name == ENDPOINT);
     let endpoint = Config::from_lookup(only_endpoint)?.dynamodb_endpoint;

@@ -26,7 +26,7 @@ mod table;
 pub use aws_config::SdkConfig;
 
 pub use self::candle_pages::{CandlePages, CandlePagesHandler};
-pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
+pub use self::client::{ProfileError, from_profile, is_empty_variable};
 pub use self::error::{Error, ResponseError, cause};
 pub use self::filing::{Filing, Ticks};
 pub use self::history_list::{HistoryList, HistoryListHandler};

@@ -7,7 +7,7 @@ use common::auth::{AccountName, KeyId, KeyRecord};
 use common::config::Config;
 use common::lambda::StartError;
 use common::time::{UnixMilliseconds, UnixSeconds};
-use gateway::{Gateway, PlanLimits, UsageClient};
+use gateway::{Gateway, PlanLimits};
 use tables::access::{AccountRecord, Change};
 use tables::{Session, Table};
 
@@ -25,7 +25,6 @@ const OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) struct Access {
     table: Table,
     pub(crate) gateway: Gateway,
-    pub(crate) usage: UsageClient,
     pub(crate) limits: PlanLimits,
 }
 
@@ -52,12 +51,19 @@ pub(crate) struct Planned<T> {
     pub(crate) result: T,
 }
 
+impl<T> Planned<T> {
+    /// The change from `before` to `account`, without a change of keys.
+    pub(crate) fn of_account(before: Option<&AccountRecord>, account: AccountRecord, result: T) -> Self {
+        let change = Change { account, keys: Vec::new(), request: None };
+        Self { change: Some(change).filter(|change| before != Some(&change.account)), result }
+    }
+}
+
 impl Access {
     pub(crate) fn new(config: &Config) -> Result<Self, StartError> {
         Ok(Self {
             table: Table::access(config)?,
             gateway: Gateway::of_function(config)?,
-            usage: UsageClient::of_function(config)?,
             limits: PlanLimits::of_config(config)?,
         })
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use common::auth::{Account, AccountName, GatewayKey, Subscription, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
-use tables::access::{AccountRecord, Change, ended_keys};
+use tables::access::{AccountRecord, ended_keys};
 
 use crate::access::{Access, Plan, Planned, now};
 use crate::error::Error;
@@ -90,8 +90,7 @@ pub(crate) async fn store(
     access.gateway.complete(&mut after.account, now()).await?;
     after.changed_at = at.unwrap_or(after.changed_at);
     let result = after.account.clone();
-    let change = Change { account: after, keys: Vec::new(), request: None };
-    Ok(Planned { change: Some(change).filter(|change| before != Some(&change.account)), result })
+    Ok(Planned::of_account(before, after, result))
 }
 
 pub(crate) async fn get(access: &Access, name: &AccountName) -> Result<Response, Error> {
@@ -121,7 +120,7 @@ async fn keys_of(access: &Access, record: &AccountRecord) -> Result<Vec<KeyView>
 
 pub(crate) async fn usage(access: &Access, name: &AccountName) -> Result<Response, Error> {
     let record = access.existing(name).await?;
-    let usage = access.limits.usage(&access.usage, &record.account, now()).await?;
+    let usage = access.limits.usage(&access.gateway, &record.account, now()).await?;
     Ok(Response::of(&usage)?.about(name))
 }
 
@@ -179,8 +178,7 @@ impl Plan for Mark<'_> {
         }
         let keys = account.account.gateway_keys.values();
         let result = keys.filter(|key| key.is_being_deleted).cloned().collect();
-        let change = Change { account, keys: Vec::new(), request: None };
-        Ok(Planned { change: Some(change).filter(|change| before != Some(&change.account)), result })
+        Ok(Planned::of_account(before, account, result))
     }
 }
 
@@ -196,8 +194,7 @@ impl Plan for Unmark<'_> {
         if !has_lapsed(&account) {
             access.gateway.complete(&mut account.account, now()).await?;
         }
-        let change = Change { account, keys: Vec::new(), request: None };
-        Ok(Planned { change: Some(change).filter(|change| before != Some(&change.account)), result: () })
+        Ok(Planned::of_account(before, account, ()))
     }
 }
 

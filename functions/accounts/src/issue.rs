@@ -73,7 +73,7 @@ impl Plan for Order<'_> {
     ) -> Result<Planned<Self::Result>, Error> {
         let now = now();
         let mut after = before.cloned().ok_or_else(|| Error::NoAccount(self.account.clone()))?;
-        after.keys.retain(|_, key| key.expires_at.is_none_or(|at| at > now));
+        after.forget_expired_keys(now);
         let mut keys = Vec::new();
         match (self.earlier(access, now).await?, self.replaced) {
             (Some(earlier), _) => {
@@ -159,8 +159,7 @@ impl Order<'_> {
         }
         let maximum = MOST_KEYS + usize::from(self.replaced.is_some());
         // The replaced key counts only in its grace time, and it may have been revoked since an earlier attempt.
-        let lasting = account.keys.values().filter(|key| key.expires_at.is_none()).count();
-        if lasting >= MOST_KEYS || account.keys.len() >= maximum {
+        if account.lasting_keys() >= MOST_KEYS || account.keys.len() >= maximum {
             return Err(Error::TooManyKeys { account: self.account.clone(), maximum });
         }
         Ok(())

@@ -2,12 +2,11 @@
 //! moves the state of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key cannot be
 //! computed.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::auth::{
-    Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
-    Tier, without_keys,
+    Account, AccountName, KeyDigest, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus, Tier,
+    without_keys,
 };
 use common::time::UnixSeconds;
 use serde::de::{DeserializeOwned, Error as _};
@@ -272,14 +271,12 @@ impl Plan for ImportKey<'_> {
             return Ok(Planned { change: None, result: Imported::AlreadyThere });
         }
         let mut after = account.clone();
-        after.keys.retain(|_, key| key.expires_at.is_none_or(|at| at > now()));
+        after.forget_expired_keys(now());
         if imported.state_at(now()) == KeyState::Issued {
             // One more for a key in its grace time.
-            let is_full = |keys: &BTreeMap<KeyId, ValidKey>| {
-                let without_end = keys.values().filter(|key| key.expires_at.is_none()).count();
-                keys.len() > MOST_KEYS || imported.expires_at.is_none() && without_end >= MOST_KEYS
-            };
-            if !after.keys.contains_key(&id) && is_full(&after.keys) {
+            let is_full = after.keys.len() > MOST_KEYS
+                || imported.expires_at.is_none() && after.lasting_keys() >= MOST_KEYS;
+            if !after.keys.contains_key(&id) && is_full {
                 return Ok(different(format!(
                     "the key {id} is not imported: the account {} has {MOST_KEYS} valid keys",
                     key.account

@@ -15,7 +15,7 @@ use common::request::Request;
 use common::response::Response;
 use common::response::envelope::Document;
 use common::routes::{self, Route};
-use gateway::{PlanLimits, Usage, UsageClient, UsageError};
+use gateway::{Gateway, PlanLimits, Usage, UsageError};
 use serde::Deserialize;
 use tables::{Table, access};
 use tokio::time::timeout_at;
@@ -76,7 +76,7 @@ impl From<Error> for ApiError {
 #[derive(Debug)]
 pub struct AccountUsage {
     table: Table,
-    client: UsageClient,
+    gateway: Gateway,
     limits: PlanLimits,
     documents: Cache<AccountName, Arc<Document>>,
 }
@@ -87,7 +87,7 @@ impl Handler for AccountUsage {
     fn new(config: &Config) -> Result<Self, StartError> {
         Ok(Self {
             table: Table::access(config)?,
-            client: UsageClient::of_function(config)?,
+            gateway: Gateway::of_function(config)?,
             limits: PlanLimits::of_config(config)?,
             documents: Cache::new(Self::ROUTE.cache, CACHE_BYTES),
         })
@@ -111,7 +111,7 @@ impl AccountUsage {
     async fn fetch(&self, name: &AccountName, invocation: &Invocation) -> Result<Arc<Document>, Error> {
         let record = access::account(self.table.during(invocation), name).await?;
         let account = record.ok_or_else(|| Error::NoAccount(name.clone()))?.account;
-        let asked = self.limits.usage(&self.client, &account, invocation.now().into());
+        let asked = self.limits.usage(&self.gateway, &account, invocation.now().into());
         let answered = invocation.waiting_for(timeout_at(invocation.upstream_deadline(), asked)).await;
         let usage = answered.map_err(|_| Error::Timeout)??;
         Ok(Document::of(&usage).map(Arc::new).map_err(tables::Error::unwritable)?)

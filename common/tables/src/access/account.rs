@@ -66,6 +66,17 @@ impl AccountRecord {
         Self { account, changed_at, keys: BTreeMap::new(), issued: Issued::default(), version: 0 }
     }
 
+    /// Removes the keys that have expired at the time `now`.
+    pub fn forget_expired_keys(&mut self, now: UnixSeconds) {
+        self.keys.retain(|_, key| key.expires_at.is_none_or(|at| at > now));
+    }
+
+    /// Returns the number of valid keys without an expiry.
+    #[must_use]
+    pub fn lasting_keys(&self) -> usize {
+        self.keys.values().filter(|key| key.expires_at.is_none()).count()
+    }
+
     /// Returns the valid key with this label that has no expiry. An account has at most one.
     #[must_use]
     pub fn key_with_label(&self, label: &Label) -> Option<&KeyId> {
