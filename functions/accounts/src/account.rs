@@ -135,13 +135,14 @@ pub(crate) async fn delete(access: &Access, name: &AccountName) -> Result<Respon
         for id in record.iter().flat_map(|record| record.keys.keys()) {
             valid.extend(tables::access::key(table, id).await?);
         }
-        tables::access::delete_keys(table, &valid).await?;
         deleted += valid.len();
+        tables::access::delete_keys(table, valid).await?;
         loop {
             let ended = ended_keys(table, name, now(), DELETED_AT_ONCE).await?;
-            tables::access::delete_keys(table, &ended).await?;
+            let is_last = ended.len() < DELETED_AT_ONCE;
             deleted += ended.len();
-            if ended.len() < DELETED_AT_ONCE {
+            tables::access::delete_keys(table, ended).await?;
+            if is_last {
                 break;
             }
         }

@@ -13,6 +13,7 @@ mod request;
 
 use common::auth::{AccountName, KeyDigest, KeyId, KeyRecord, Label};
 use common::time::{UnixMilliseconds, UnixSeconds};
+use futures_util::{StreamExt, TryStreamExt, stream};
 
 pub use self::account::{AccountRecord, Issued, ValidKey};
 pub use self::request::IssuedKey;
@@ -22,6 +23,8 @@ use crate::session::{Condition, Session};
 
 /// The maximum number of rows in a page.
 const PAGE_ROWS: i32 = 1_000;
+/// The number of concurrent deletions of keys.
+const CONCURRENT_DELETIONS: usize = 8;
 
 /// Returns the latest version of the account, if it exists.
 ///
@@ -222,13 +225,15 @@ pub async fn delete_account(table: Session<'_>, account: &AccountRecord) -> Resu
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn delete_keys(table: Session<'_>, keys: &[KeyRecord]) -> Result<(), Error> {
-    let row =
-        |key: &KeyRecord| Attributes::from([(PARTITION_KEY.to_owned(), string(key::partition(&key.id())))]);
-    table.delete_all(keys.iter().map(row)).await?;
-    for key in keys {
-        write_key_trail(key, Some(key), None);
-    }
+pub async fn delete_keys(table: Session<'_>, keys: Vec<KeyRecord>) -> Result<(), Error> {
+    let delete = |key| delete_key(table, key);
+    stream::iter(keys).map(delete).buffer_unordered(CONCURRENT_DELETIONS).try_collect().await
+}
+
+async fn delete_key(table: Session<'_>, key: KeyRecord) -> Result<(), Error> {
+    let request = table.delete_item().key(PARTITION_KEY, string(key::partition(&key.id())));
+    table.write("DeleteItem", request.send()).await?;
+    write_key_trail(&key, Some(&key), None);
     Ok(())
 }
 

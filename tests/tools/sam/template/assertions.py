@@ -47,7 +47,7 @@ READS_USAGE = plans("usage", "apigateway:GET")
 WRITES_TRAIL = {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}}
 # The rights include all keys of API Gateway, but only the plans of this stack.
 MANAGES_ACCOUNTS = READS_USAGE | WRITES_TRAIL | plans("keys", "apigateway:POST") | {
-    "Access": {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"},
+    "Access": {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"},
     "Access/index/ended": {"dynamodb:Query"},
     f"{API_GATEWAY}/apikeys": {"apigateway:GET", "apigateway:POST"},
     f"{API_GATEWAY}/apikeys/*": {"apigateway:DELETE"},
