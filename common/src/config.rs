@@ -24,12 +24,11 @@ impl ConfigError {
 }
 
 /// Whether API Gateway caches this function's responses (template parameter `GatewayCache`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayCache {
     /// API Gateway stores any response of the function, whatever its status, and replays it for the route's TTL.
     On,
     /// Every request reaches a function.
-    #[default]
     Off,
 }
 
@@ -65,8 +64,6 @@ pub struct Config {
     pub history_table: String,
     /// `ACCESS_TABLE`: the name of the table of accounts and keys; `Access` if absent.
     pub access_table: String,
-    /// `ACCOUNTS_FUNCTION`: the name of the function for accounts and keys; empty if absent.
-    pub accounts_function: String,
     /// `ALLOWED_COMMANDS`: `all` or `keys`, for the functions of accounts and keys; `all` if absent.
     pub allowed_commands: AllowedCommands,
     /// `STACK_NAME`: the name of the stack; empty if absent.
@@ -84,8 +81,8 @@ pub struct Config {
     pub gateway_key_delay: Duration,
     /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; they write no files if absent.
     pub public_files: Option<Url>,
-    /// `STRIPE_WEBHOOK_SECRET`: the secret that signs the events of payments. Marked as sensitive, so `Debug` does not print it.
-    pub stripe_webhook_secret: Option<HeaderValue>,
+    /// `STRIPE_TEST_MODE`: whether events of Stripe's test mode change accounts, `on` or `off`; `off` if absent.
+    pub stripe_test_mode: bool,
     /// `PRICE_TIERS`: the tier of each price, as `PRICE=TIER` separated by commas; empty if absent.
     pub price_tiers: String,
     /// `GRACE_DAYS`: how long a subscription is accepted after its paid period, in whole days; 0 if absent.
@@ -96,18 +93,15 @@ pub struct Config {
     pub dynamodb_endpoint: Option<Url>,
     /// `AWS_ENDPOINT_URL_API_GATEWAY`, otherwise `AWS_ENDPOINT_URL`: the address of API Gateway; the region's address if absent.
     pub api_gateway_endpoint: Option<String>,
-    /// `AWS_ENDPOINT_URL_LAMBDA`, otherwise `AWS_ENDPOINT_URL`: the address of Lambda; the region's address if absent.
-    pub lambda_endpoint: Option<String>,
 }
 
 /// A shorter secret can be guessed, or is not the whole secret.
 const SHORTEST_SECRET: usize = 16;
 
-// The variables with the addresses of DynamoDB, API Gateway and Lambda. As in the AWS SDKs, the variable of one service wins over the
+// The variables with the addresses of DynamoDB and API Gateway. As in the AWS SDKs, the variable of one service wins over the
 // variable of all services.
 const DYNAMODB_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 const API_GATEWAY_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_API_GATEWAY", "AWS_ENDPOINT_URL"];
-const LAMBDA_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL"];
 
 impl Config {
     /// Reads the configuration from the environment.
@@ -134,13 +128,16 @@ impl Config {
             mojang_base_url: base_url("MOJANG_BASE_URL", set("MOJANG_BASE_URL"), "https://api.mojang.com")?,
             hypixel_api_key: set("HYPIXEL_API_KEY").map(|key| secret("HYPIXEL_API_KEY", &key)).transpose()?,
             user_agent: user_agent(set("USER_AGENT"))?,
-            gateway_cache: gateway_cache(set("GatewayCache").as_deref())?,
+            gateway_cache: if is_on("GatewayCache", set("GatewayCache").as_deref())? {
+                GatewayCache::On
+            } else {
+                GatewayCache::Off
+            },
             documentation_url: set("DOCUMENTATION_URL").unwrap_or_default(),
             dashboard_url: set("DASHBOARD_URL").unwrap_or_default(),
             public_files_url: set("PUBLIC_FILES_URL").unwrap_or_default(),
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
-            accounts_function: set("ACCOUNTS_FUNCTION").unwrap_or_default(),
             allowed_commands: allowed_commands(set("ALLOWED_COMMANDS").as_deref())?,
             stack_name: set("STACK_NAME").unwrap_or_default(),
             free_usage_plan: set("FREE_USAGE_PLAN").unwrap_or_default(),
@@ -151,9 +148,7 @@ impl Config {
             gateway_key_delay: set("GATEWAY_KEY_DELAY")
                 .map_or(Ok(Duration::ZERO), |text| seconds("GATEWAY_KEY_DELAY", &text))?,
             public_files: set("PUBLIC_FILES").map(|url| public_files(&url)).transpose()?,
-            stripe_webhook_secret: set("STRIPE_WEBHOOK_SECRET")
-                .map(|text| secret("STRIPE_WEBHOOK_SECRET", &text))
-                .transpose()?,
+            stripe_test_mode: is_on("STRIPE_TEST_MODE", set("STRIPE_TEST_MODE").as_deref())?,
             price_tiers: set("PRICE_TIERS").unwrap_or_default(),
             grace: set("GRACE_DAYS").map_or(Ok(Duration::ZERO), |text| days("GRACE_DAYS", &text))?,
             aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),
@@ -161,9 +156,8 @@ impl Config {
                 .into_iter()
                 .find_map(|variable| set(variable).map(|url| base_url(variable, Some(url), "")))
                 .transpose()?,
-            // Unparsed, because few functions need these addresses: an invalid address must not stop the other functions.
+            // Unparsed, because few functions need this address: an invalid address must not stop the other functions.
             api_gateway_endpoint: API_GATEWAY_ENDPOINTS.into_iter().find_map(set),
-            lambda_endpoint: LAMBDA_ENDPOINTS.into_iter().find_map(set),
         })
     }
 
@@ -232,12 +226,11 @@ fn visible_ascii(variable: &'static str, text: &str) -> Result<HeaderValue, Conf
     header.ok_or(ConfigError { variable, expected: "one line of visible ASCII" })
 }
 
-fn gateway_cache(value: Option<&str>) -> Result<GatewayCache, ConfigError> {
+fn is_on(variable: &'static str, value: Option<&str>) -> Result<bool, ConfigError> {
     match value {
-        None => Ok(GatewayCache::default()),
-        Some("on") => Ok(GatewayCache::On),
-        Some("off") => Ok(GatewayCache::Off),
-        Some(_) => Err(ConfigError { variable: "GatewayCache", expected: "on or off" }),
+        None | Some("off") => Ok(false),
+        Some("on") => Ok(true),
+        Some(_) => Err(ConfigError { variable, expected: "on or off" }),
     }
 }
 
@@ -280,13 +273,11 @@ mod tests {
 
     #[test]
     fn a_secret_has_at_least_sixteen_visible_characters() {
-        for variable in ["HYPIXEL_API_KEY", "STRIPE_WEBHOOK_SECRET"] {
-            for value in ["short", "fifteen-letters", " fifteen-letters\n", "SIXTEEN-LETTERS-\u{c9}"] {
-                let text = with(variable, value).unwrap_err().to_string();
-                assert!(text.contains(variable) && !text.contains(value.trim()), "{text}");
-            }
-            assert!(with(variable, "sixteen-letters!\n").is_ok());
+        for value in ["short", "fifteen-letters", " fifteen-letters\n", "SIXTEEN-LETTERS-\u{c9}"] {
+            let text = with("HYPIXEL_API_KEY", value).unwrap_err().to_string();
+            assert!(text.contains("HYPIXEL_API_KEY") && !text.contains(value.trim()), "{text}");
         }
+        assert!(with("HYPIXEL_API_KEY", "sixteen-letters!\n").is_ok());
     }
 
     #[test]
@@ -323,7 +314,7 @@ mod tests {
             ("USER_AGENT", "a\r\nb"),
             ("GatewayCache", "yes"),
             ("PUBLIC_FILES", "bucket"),
-            ("STRIPE_WEBHOOK_SECRET", "s3cret-s3cret\ns3cret-secret"),
+            ("STRIPE_TEST_MODE", "yes"),
             ("ALLOWED_COMMANDS", "some"),
             ("GATEWAY_KEY_DELAY", "two minutes"),
             ("GRACE_DAYS", "a few"),

@@ -611,16 +611,6 @@ const fn page(
 /// The routes of the pages for people.
 pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
 
-/// `POST /webhooks/stripe`, which receives the events of payments. Clients do not use it, so no document describes it.
-pub const STRIPE_WEBHOOK: Route = Route {
-    function: "payments",
-    path: "/webhooks/stripe",
-    summary: "Receive an event of payments",
-    description: "Changes the account that a signed event of Stripe names.",
-    answers_head: false,
-    ..INDEX
-};
-
 /// The routes under `/v1`, in the order in which `GET /` lists them.
 pub const VERSION_1: [&Route; 18] = [
     &MAYOR,

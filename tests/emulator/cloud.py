@@ -103,10 +103,6 @@ class Cloud:
         headers = {**headers, **({"X-API-Key": key} if key else {})}
         return request(self.url, "GET", self.stage_path + path, headers)
 
-    def post(self, path, body, **headers):
-        """Returns the response of the deployed API to a request with a body."""
-        return request(self.url, "POST", self.stage_path + path, headers, body)
-
     def run(self, *command, folder=None, given=None, environment=None, log):
         """Runs a command and returns the completed process. Its output is appended to the log."""
         ended = subprocess.run(

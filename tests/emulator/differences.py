@@ -9,6 +9,7 @@ import typing
 from botocore.exceptions import ClientError
 
 from cloud import STACK
+from payments import SOURCE
 
 # Checks of `cargo admin check` that fail on MiniStack.
 FAILED_CHECKS = {
@@ -55,6 +56,11 @@ def delays_new_keys(account):
     return status != 200
 
 
+def refuses_events_of_others(account):
+    entry = {"Source": "other", "DetailType": "other", "Detail": "{}", "EventBusName": SOURCE}
+    return account.client("events").put_events(Entries=[entry])["FailedEntryCount"] > 0
+
+
 def deletes_with_sam(account):
     return account.sam("delete", "--stack-name", STACK, "--no-prompts").returncode == 0
 
@@ -68,6 +74,11 @@ DIFFERENCES = [
         "the delay until a new key of API Gateway works",
         "its tests set the delay of the local cloud; infra/README.md, Assumptions about AWS, measures it",
         delays_new_keys,
+    ),
+    Difference(
+        "refusing events of others on the event bus of a partner",
+        "the rehearsal sends events in place of Stripe, which no account of AWS could do",
+        refuses_events_of_others,
     ),
     Difference(
         "`sam delete`",

@@ -43,8 +43,8 @@ class Command:
 class Interruptions:
     """Runs an operator's commands. The accounts function reaches the emulator through a proxy, which makes one write fail."""
 
-    def __init__(self, account):
-        self.account, self.outputs = account, account.outputs()
+    def __init__(self, account, payments):
+        self.account, self.outputs, self.payments = account, account.outputs(), payments
         self.dynamodb, self.gateway = account.client("dynamodb"), account.client("apigateway")
         self.attempts, self.writes, self.gateway_requests, self.fault = 0, 0, 0, None
 
@@ -151,11 +151,12 @@ class Interruptions:
                     self.attempt(command, (number, fault))
 
     def attempt(self, prepare, fault=None):
-        """Runs the command for a new account, and returns the number of its writes."""
+        """Runs the command for a new account with a key and a lapsed subscription, and returns the number of its writes."""
         self.attempts += 1
-        name = f"interrupted-{self.attempts}"
+        name = f"interrupted_{self.attempts}"
         self.account.admin("account", "set", name, "--tier", "starter", "--paid-until", "2100-01-01")
         self.account.admin("key", "issue", name, "--label", "first")
+        self.payments.invoke(self.payments.event(name, price="price_starter", ends_in_days=-400))
         command = prepare(name)
         self.fault = fault
         ended = self.admin(*command.arguments, given=command.given)
@@ -184,12 +185,13 @@ class Interruptions:
     def expect_in_order(self, name, command, about):
         """Fails unless table and API Gateway have the state in which the command leaves the account."""
         rows = {row["pk"]["S"]: row for row in self.rows(name)}
-        account = rows.pop(f"account#{name}", None)
+        account, subscription = (rows.pop(key, None) for key in (f"account#{name}", f"subscription#sub_{name}"))
         issued = {pk.removeprefix("key#") for pk, row in rows.items() if "ends_at" not in row}
         found = gateway_keys(self.account, name)
         if command.tiers is None:
-            expect(not (account or issued or found), f"{about}{account}, {issued} and {found} remain")
+            expect(not (account or subscription or issued or found), f"{about}{account}, {subscription}, {issued} and {found} remain")
             return
+        expect(subscription and f"sub_{name}" in account["subscriptions"]["S"], f"{about}{account} has lost its subscription")
         expect(len(issued) == command.issued, f"{about}the table has {rows}")
         expect(set(account["keys"]["M"]) == issued, f"{about}{account} lists other keys than {issued}")
         known = {tier: (key["M"]["id"]["S"], [key["M"]["plan"]["S"]]) for tier, key in account["gateway_keys"]["M"].items()}
@@ -200,18 +202,18 @@ class Interruptions:
         expect({tier: of for tier, (_, of) in found.items()} == expected, f"{about}the keys are in the plans {found}")
 
     def rows(self, name):
-        """The rows of the account and of its keys in the table."""
+        """The rows of the account, of its keys and of its subscription in the table."""
         pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.outputs["AccessTable"])
         return [row for page in pages for row in page["Items"] if name in (row["pk"]["S"].removeprefix("account#"), row.get("account", {}).get("S"))]
 
     def forget(self, name):
-        """Deletes the account and its keys."""
+        """Deletes the account, its keys and its subscription."""
         for row in self.rows(name):
             self.dynamodb.delete_item(TableName=self.outputs["AccessTable"], Key={"pk": row["pk"]})
         for key in gateway_keys(self.account, name).values():
             self.gateway.delete_api_key(apiKey=key["id"])
 
-    # Each method below prepares a command for an account with a key.
+    # Each method below prepares a command for the account.
 
     def issue(self, name):
         return Command(["key", "issue", name, "--label", "second"], (1, 0), issued=2)
@@ -221,7 +223,8 @@ class Interruptions:
         return Command(["key", "revoke", key["id"]], (1, 0), issued=0)
 
     def move(self, name):
-        return Command(["account", "set", name, "--tier", "pro"], (3, 2), tiers={"starter", "pro"})
+        # The command also completes the key of the subscription, which is in the tier starter.
+        return Command(["account", "set", name, "--tier", "pro"], (4, 3), tiers={"starter", "pro"})
 
     def bring_back(self, name):
         """Imports an account and its key from an export, after the table and the gateway have lost them."""

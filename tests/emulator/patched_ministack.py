@@ -14,6 +14,7 @@ import pathlib
 import re
 import secrets
 import sys
+import time
 import urllib.parse
 from datetime import date, datetime, timedelta, timezone
 
@@ -24,10 +25,13 @@ if INSTALLED != VERSION:
     sys.exit(f"the patches of MiniStack fit version {VERSION}, but {INSTALLED} is installed: check each patch")
 
 import ministack.app as server
+import ministack.core.iam_actions as actions
+import ministack.core.iam_evaluator as evaluator
 import ministack.services.apigateway_v1 as gateway
 import ministack.services.cloudformation.provisioners as formation
 import ministack.services.eventbridge as eventbridge
 import ministack.services.scheduler as scheduler
+import ministack.services.sqs as sqs
 
 from cloud import OTHER_REGION, REGION
 
@@ -385,6 +389,110 @@ def create_dashboard(original, logical_id, properties, stack):
     if any(key[-1] == name for key in formation._cw._dashboards._data):
         raise ValueError(f"the dashboard {name} already exists")
     return original(logical_id, properties, stack)
+
+
+# --- Events and queues ----------------------------------------------------------------------------------------------------
+
+
+# AWS creates the event bus of a partner only for a source that the partner has created, and under the name of the source. MiniStack
+# ignores the source.
+@handles("AWS::Events::EventBus", "create", "_eb_event_bus_create")
+def create_bus(original, logical_id, properties, stack):
+    source = properties.get("EventSourceName")
+    if source and source not in {known["Name"] for known in eventbridge._partner_event_sources.values()}:
+        raise ValueError(f"Event source {source} does not exist.")
+    if source and properties.get("Name") != source:
+        raise ValueError(f"the event bus of the source {source} has the name {properties.get('Name')}")
+    return original(logical_id, properties, stack)
+
+
+# MiniStack has archives, but CloudFormation cannot create them.
+def create_archive(logical_id, properties, stack):
+    name = properties.get("ArchiveName") or f"{stack}-{logical_id}-{secrets.token_hex(6)}"
+    pattern = properties.get("EventPattern", "")
+    archive = {
+        "ArchiveName": name,
+        "EventSourceArn": properties["SourceArn"],
+        "EventPattern": pattern if isinstance(pattern, str) else json.dumps(pattern),
+        "RetentionDays": int(properties.get("RetentionDays", 0)),
+    }
+    status, _, body = eventbridge._create_archive(archive)
+    if status >= 400:
+        raise ValueError(f"the archive {name}: {body!r}")
+    return name, {"ArchiveName": name, "Arn": json.loads(body)["ArchiveArn"]}
+
+
+formation._RESOURCE_HANDLERS["AWS::Events::Archive"] = {
+    "create": create_archive,
+    "delete": lambda name, properties: eventbridge._delete_archive({"ArchiveName": name}),
+}
+
+
+# A rule may send to a queue only if the policy of the queue allows it. Otherwise AWS sends the event to the dead-letter queue of the
+# target, under the same condition. MiniStack ignores both.
+@replaces(eventbridge, "_invoke_target")
+def send_to_queue(original, target, event, rule, *rest, **named):
+    if ":sqs:" not in target.get("Arn", ""):
+        return original(target, event, rule, *rest, **named)
+    for queue in (target["Arn"], target.get("DeadLetterConfig", {}).get("Arn", "")):
+        if sqs.queue_policy_allows(queue, "events.amazonaws.com", rule["Arn"], event["Account"]):
+            return original({**target, "Arn": queue}, event, rule, *rest, **named)
+    return None
+
+
+# AWS lets a function consume a queue only if its role may receive and delete messages, and if a message stays invisible for at least as
+# long as the function may run. MiniStack checks neither.
+CONSUMER_ACTIONS = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+
+
+@handles("AWS::Lambda::EventSourceMapping", "create", "_lambda_esm_create")
+def create_mapping(original, logical_id, properties, stack):
+    queue = sqs._queue_by_arn(properties["EventSourceArn"])
+    function = formation._lambda_function_for_cfn_ref(properties["FunctionName"])[0]["config"]
+    [_, _, _, region, account, _] = properties["EventSourceArn"].split(":")
+    policies = evaluator._gather_role_policies(function["Role"].rsplit("/", 1)[1], account)
+    for action in CONSUMER_ACTIONS:
+        attempt = evaluator.EvalContext(function["Role"], "AssumedRole", account, action, properties["EventSourceArn"], region)
+        if evaluator.evaluate(attempt, policies).decision != "Allow":
+            raise ValueError(f"the role of {function['FunctionName']} does not allow {action} on {properties['EventSourceArn']}")
+    if int(queue["attributes"]["VisibilityTimeout"]) < int(function["Timeout"]):
+        raise ValueError(f"Queue visibility timeout is less than function timeout: {function['Timeout']} seconds")
+    return original(logical_id, properties, stack)
+
+
+# MiniStack cannot move messages out of a dead-letter queue. As on AWS, the moved messages are new ones; AWS moves them in the background.
+# Without `DestinationArn`, each returns to its former queue, and AWS refuses messages that had none.
+def start_move(request, _):
+    source, now = request["SourceArn"], time.time()
+    if not any(source in queue["attributes"].get("RedrivePolicy", "") for queue in sqs._queues.values()):
+        raise sqs._Err("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
+    with sqs._queues_lock:
+        dead = sqs._queue_by_arn(source)
+        visible = [message for message in dead["messages"] if message["visible_at"] <= now]
+        for message in visible:
+            destination = request.get("DestinationArn") or message["sys"].get("DeadLetterQueueSourceArn")
+            if not destination:
+                break
+            dead["messages"].remove(message)
+            fresh = {"receive_count": 0, "receipt_handle": None, "first_receive_at": None, "sent_at": now, "visible_at": now}
+            kept = {name: value for name, value in message["sys"].items() if name != "DeadLetterQueueSourceArn"}
+            sqs._queue_by_arn(destination)["messages"].append({**message, **fresh, "id": secrets.token_hex(16), "sys": kept})
+    sqs.esm_wake.set()
+    return {"TaskHandle": secrets.token_hex(16)}
+
+
+sqs._HANDLERS["StartMessageMoveTask"] = start_move
+
+
+# A policy can allow the rows of some partition keys only. MiniStack lacks the keys in its conditions. This patch adds those of requests and
+# transactions that name rows; the template has no such condition on other requests.
+@replaces(actions, "dynamodb_service_context")
+def context_of_request(original, body):
+    request = json.loads(body or b"{}")
+    named = [row for item in request.get("TransactItems", [{"": request}]) for row in item.values()]
+    keys = [(row.get("Key") or row.get("Item") or {}).get("pk", {}).get("S") for row in named]
+    leading = [key for key in keys if key is not None]
+    return original(body) | ({"dynamodb:LeadingKeys": leading} if leading else {})
 
 
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------

@@ -64,6 +64,17 @@ def without_policies(account, function):
         replace_instances(account, function)
 
 
+@contextlib.contextmanager
+def denied(account, function, action):
+    """Within the `with` block, the function's role has no right to the action, which may end in `*`."""
+    iam, role = account.client("iam"), function["Role"].rsplit("/", 1)[1]
+    statement = {"Effect": "Deny", "Action": action, "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    iam.put_role_policy(RoleName=role, PolicyName="denied", PolicyDocument=policy)
+    yield
+    iam.delete_role_policy(RoleName=role, PolicyName="denied")
+
+
 def replace_instances(account, function):
     """Sets the timeout to its current value: any update of the configuration starts new instances."""
     account.client("lambda").update_function_configuration(

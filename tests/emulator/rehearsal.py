@@ -3,8 +3,6 @@
 
 import contextlib
 import gzip
-import hashlib
-import hmac
 import json
 import re
 import sys
@@ -20,15 +18,13 @@ from differences import DIFFERENCES, FAILED_CHECKS
 from gateway_keys import all_gateway_keys, gateway_keys
 from interruptions import Interruptions
 from inventory import inventory
+from payments import PARAMETERS, SOURCE, Payments
 from policies import functions_with_tables, operator, without_policies
 from processes import LOGS, REPOSITORY, Failure, end_politely_when_asked
 from services import UPSTREAM_KEY
 from stack import Stack, eventually, expect
 
 SECRET = "game-data-query-service/upstream-key"
-PAYMENTS = {"Payments": "stripe", "PriceTiers": "price_pro=pro,price_starter=starter"}
-PAYMENTS_SECRET = "game-data-query-service/stripe-webhook-secret"
-SIGNING_SECRET = "whsec_of_the_rehearsal"
 # One client does not reach these limits, so the first check is fast.
 FIRST = {
     "PublicFiles": "on", "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
@@ -59,6 +55,7 @@ class Rehearsal:
         self.account = account
         self.stack = Stack(account)
         self.other = Stack(account.in_region(OTHER_REGION))
+        self.payments = Payments(account)
 
     def run(self):
         """Runs all steps. Each step depends on the earlier steps."""
@@ -80,13 +77,21 @@ class Rehearsal:
         with step("issues keys with cargo admin, which needs only the documented rights"):
             self.issue_keys()
         with step("completes commands whose writes are interrupted, if necessary by repeating them"):
-            Interruptions(self.account).run()
+            Interruptions(self.account, self.payments).run()
         with step("makes a lost key of API Gateway again"):
             self.correct_keys()
         with step("lets a site manage the keys of one account, without rights on keys of API Gateway"):
             self.use_keys_function()
-        with step("lets signed events of payments decide about a key"):
-            self.receive_payments()
+        with step("lets events of payments decide about a key"):
+            self.payments.decide()
+        with step("applies an event of payments after the table has failed"):
+            self.payments.repeat()
+        with step("keeps an event of payments that always fails in the dead-letter queue"):
+            self.payments.give_up()
+        with step("does not repeat an event of payments that cannot be read"):
+            self.payments.refuse_unreadable()
+        with step("finds a subscription that no event has renewed"):
+            self.payments.find_overdue()
         with step("records on schedule"):
             self.wait_for_records()
         with step("passes cargo admin check"):
@@ -109,6 +114,9 @@ class Rehearsal:
             self.export_and_import()
         with step("updates the stack: stage cache on, other limits, protected tables"):
             self.update()
+        with step("delivers the event in the dead-letter queue again, and replays all events of payments"):
+            self.payments.deliver_again()
+            self.payments.replay()
         with step("passes cargo admin check --throttle"):
             self.check("--throttle")
         with step("enforces limits below one request per second"):
@@ -136,8 +144,9 @@ class Rehearsal:
             ("UserAgent", ""),
             # CertificateArn is missing.
             ("DomainName", "api.example.com"),
+            ("StripeEventSource", "aws.partner/other.example/ed_test"),
             # PriceTiers is missing.
-            ("Payments", "stripe"),
+            ("StripeEventSource", SOURCE),
         ]:
             reason = self.stack.refusal({**self.stack.parameters, name: value})
             expect(name in reason, f"{name}={value} is not refused because of {name}: {reason or 'it is accepted'}")
@@ -183,9 +192,10 @@ class Rehearsal:
         # infra/README.md, Deploy, step 1.
         for stack in (self.stack, self.other):
             stack.create_beside("api-gateway-log-role", "account.yaml")
-        self.account.client("secretsmanager").create_secret(Name=PAYMENTS_SECRET, SecretString=SIGNING_SECRET)
         self.empty = inventory(self.account)
-        self.stack.create(**FIRST, **PAYMENTS, MonthlyBudget="50")
+        # infra/README.md, Sell access, step 2.
+        self.payments.create_destination()
+        self.stack.create(**FIRST, **PARAMETERS, MonthlyBudget="50")
 
     def create_in_other_region(self):
         """Follows infra/regions.md. The two stacks must not share names that are unique in the account."""
@@ -205,7 +215,7 @@ class Rehearsal:
 
     def issue_keys(self):
         self.account.operator = operator(self.account)
-        self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "payer", "spare", "unused")}
+        self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "spare", "unused")}
         self.account.admin("account", "set", "lapsed", "--paid-until", "2025-01-01")
         [revoked] = json.loads(self.account.admin("key", "list", "revoked", "--json"))["keys"]
         self.account.admin("key", "revoke", revoked["id"])
@@ -364,30 +374,6 @@ class Rehearsal:
         later = lambda: json.load(storage.get_object(Bucket=bucket, Key="prices.json")["Body"])["updated_at"]
         eventually(lambda: all(later()[market] > before[market] for market in before), "the files do not change")
 
-    def receive_payments(self):
-        """Follows infra/README.md, Sell access."""
-        mayor = lambda: self.status_of("/v1/mayor", self.keys["payer"])
-        for state, expected in (("unpaid", 403), ("active", 200)):
-            expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
-            expect(self.pay(state) == 200, "an event is not accepted")
-            eventually(lambda: mayor() == expected, f"with a key of an account that is {state}, /v1/mayor does not respond with {expected}")
-        for tier in ("starter", "pro"):
-            expect(self.pay("active", price=f"price_{tier}") == 200, "an event with another price is not accepted")
-            found = gateway_keys(self.account, "payer")
-            expect(found.keys() == {"starter", "pro"}, f"an account that pays for {tier} has the keys {found} in API Gateway")
-            usage = json.loads(self.account.admin("account", "usage", "payer", "--json"))
-            expect(usage["tier"] == tier, f"the usage of an account that pays for {tier} is {usage}")
-
-    def pay(self, state, secret=SIGNING_SECRET, price="price_pro"):
-        """Sends an event about the subscription of the account `payer`, and returns the status of the response."""
-        now = int(time.time())
-        item = {"price": {"id": price}, "current_period_start": now, "current_period_end": now + 86400}
-        subscription = {"customer": "cus_1", "metadata": {"account": "payer"}, "status": state, "items": {"data": [item]}}
-        event = {"id": "evt_1", "type": "customer.subscription.updated", "created": now, "data": {"object": subscription}}
-        body = json.dumps(event)
-        signature = hmac.new(secret.encode(), f"{now}.{body}".encode(), hashlib.sha256).hexdigest()
-        return self.account.post("/webhooks/stripe", body, **{"Stripe-Signature": f"t={now},v1={signature}"}).status
-
     def exhaust_open_routes(self):
         """These routes need no key, so their limits are low. Requests to them do not count against the limits of other routes."""
         for path in ("/", "/openapi.json", "/unknown", "/v1/status", "/favicon.ico"):
@@ -422,7 +408,7 @@ class Rehearsal:
             # No policy about this key is cached yet.
             return self.status_of("/v1/mayor", self.keys["unused"])
         if name == "PaymentsFunction":
-            return self.pay("active")
+            return self.payments.invoke(self.payments.event("payer"))
         if name.startswith("Record"):
             return self.record_now(function)
         status = self.status_of(sample_request(name))
@@ -475,8 +461,9 @@ class Rehearsal:
         trail = [event["message"] for page in pages for event in page["events"]]
         changes = [line for message in trail if message.startswith("{") and (line := json.loads(message))["message"] == "changed"]
         states = [line["after"] for line in changes if (line["account"], line.get("key_id")) == ("lapsed", None)]
-        expect(states[1:] == ["pro, active, paid until 2025-01-01T00:00:00Z"], f"the audit trail has the states {states} of an account")
-        for key in self.keys.values():
+        expect(states[1:] == ["active; pro until 2025-01-01T00:00:00Z"], f"the audit trail has the states {states} of an account")
+        expect(any(line["account"] == "payer" for line in changes), "the audit trail has no change by a payment")
+        for key in [*self.keys.values(), *self.payments.keys.values()]:
             expect(not any(key in message for message in messages + trail), "a log has a key")
 
     def export_and_import(self):
@@ -625,14 +612,16 @@ class Rehearsal:
         for path in ("/docs", "/market", "/favicon.ico", "/assets/0123456789abcdef/scalar.js"):
             response = self.account.get(path)
             expect(f"Route GET {path} not found" in response.body.decode(), f"{path} is a {response.status}")
-        expect(self.pay("active") == 404, "there is a webhook without payments")
-        functions = self.account.client("lambda").list_functions()["Functions"]
-        expect(not any("Page" in function["FunctionName"] for function in functions), "there is a function for the pages")
+        functions = [function["FunctionName"] for function in self.account.client("lambda").list_functions()["Functions"]]
+        expect(not any("Page" in name for name in functions), "there is a function for the pages")
+        of_payments = {resource for resource in self.left_behind() if resource[0] in ("event bus", "archive", "consumer")}
+        expect(not of_payments, f"without StripeEventSource, there are {of_payments}")
         # The operator has no rights to the new tables.
         self.account.operator = {}
         expect(self.status_of("/v1/mayor") == 401, "the new stack accepts a key that it does not have")
         self.account.admin("account", "import", "-", given=self.accounts)
         eventually(lambda: self.status_of("/v1/mayor") == 200, "an imported key is not accepted")
+        expect(self.payments.status_of_key("payer") == 200, "an imported subscription does not allow its account")
 
     def delete_gateway_keys(self):
         """Follows infra/README.md, Remove."""

@@ -26,11 +26,11 @@ class Response:
             raise Failure(f"status {self.status}, and a body that is not JSON: {self.body[:400]!r}") from error
 
 
-def request(base, method, path, headers=None, body=None):
+def request(base, method, path, headers=None):
     """Returns the response of the server at `base`. The path is sent unchanged."""
     connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=60)
     try:
-        connection.request(method, path, body, headers or {})
+        connection.request(method, path, headers=headers or {})
         return Response(connection.getresponse())
     except (OSError, http.client.HTTPException) as error:
         raise Failure(f"{method} {base}{path} got no response: {error!r}") from error

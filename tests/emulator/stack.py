@@ -18,9 +18,9 @@ def expect(condition, otherwise):
         raise Failure(otherwise)
 
 
-def eventually(look, otherwise):
-    """Waits for a true result of `look`, and returns it. The time limit suits a busy machine."""
-    deadline = time.monotonic() + 300
+def eventually(look, otherwise, seconds=300):
+    """Waits for a true result of `look`, and returns it. Without `seconds`, the time limit suits a busy machine."""
+    deadline = time.monotonic() + seconds
     while not (result := look()):
         expect(time.monotonic() < deadline, otherwise)
         time.sleep(0.2)

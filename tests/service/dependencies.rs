@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::Command;
 
-use common::routes::{DOCS, INDEX, Reads, Route, STRIPE_WEBHOOK, VERSION_1};
+use common::routes::{DOCS, INDEX, Reads, Route, VERSION_1};
 
 use crate::support::{ACCOUNTS, AUTHORIZER, RECORDERS, in_repository};
 
@@ -16,7 +16,7 @@ const fn has_table(route: &Route) -> bool {
 /// The functions that have a table.
 fn with_table() -> Vec<&'static str> {
     let routes = VERSION_1.into_iter().filter(|route| has_table(route));
-    let others = [ACCOUNTS, AUTHORIZER, STRIPE_WEBHOOK.function];
+    let others = [ACCOUNTS, AUTHORIZER, "payments"];
     routes.map(|route| route.function).chain(RECORDERS).chain(others).collect()
 }
 

@@ -2,16 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::{self, ASSETS, DOCS, INDEX, Location, PAGES, Reads, STRIPE_WEBHOOK, VERSION_1};
+use common::routes::{self, ASSETS, DOCS, INDEX, Location, PAGES, Reads, VERSION_1};
+use local::Options;
 use local::template::{CacheKey, Template};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{
     ACCOUNTS, AUTHORIZER, KEY_HEADER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke,
-    record_prices, start, template_with,
+    record_prices, start_with, template_with, with_parameters,
 };
 
-const WITH_PAYMENTS: &[(&str, &str)] = &[("Payments", "stripe")];
+/// The function that changes accounts when Stripe reports payments.
+const PAYMENTS: &str = "payments";
+
+const WITH_PAYMENTS: &[(&str, &str)] = &[
+    ("StripeEventSource", "aws.partner/stripe.com/ed_test_Sample"),
+    ("StripeTestMode", "on"),
+    ("PriceTiers", "price_pro=pro"),
+];
 
 /// The names of the entries of a folder in the repository, without the README and the clients' examples.
 fn names_in(folder: &str) -> BTreeSet<String> {
@@ -73,7 +81,7 @@ fn the_template_has_head_where_the_table_of_routes_does() {
 
 #[test]
 fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does() {
-    let template = template_with(WITH_PAYMENTS);
+    let template = deployed_template();
     for declared in &template.api.routes {
         let route = routes::all().find(|route| route.path == declared.path);
         // Unknown paths require no key.
@@ -137,12 +145,12 @@ fn the_template_gives_each_function_what_its_route_reads_and_nothing_else() {
 
 #[test]
 fn only_the_routes_of_version_1_are_cached() {
-    let template = template_with(WITH_PAYMENTS);
+    let template = deployed_template();
     for declared in &template.api.routes {
         let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
         let is_get = declared.method == "GET";
         assert_eq!(declared.caching, in_table && is_get, "{} {}", declared.method, declared.path);
-        let others = [INDEX.function, ASSETS.function, STRIPE_WEBHOOK.function];
+        let others = [INDEX.function, ASSETS.function];
         let is_other = others.contains(&binary(&template, &declared.function));
         assert_eq!(is_other, !in_table, "{} {}", declared.method, declared.path);
     }
@@ -175,7 +183,7 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "each route must have its own function");
     in_table.extend(RECORDERS.map(str::to_owned));
-    in_table.extend([ACCOUNTS, AUTHORIZER, ASSETS.function, STRIPE_WEBHOOK.function].map(str::to_owned));
+    in_table.extend([ACCOUNTS, AUTHORIZER, ASSETS.function, PAYMENTS].map(str::to_owned));
     let template = template_with(WITH_PAYMENTS);
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
@@ -188,7 +196,7 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
 
 #[tokio::test]
 async fn every_function_has_a_sample_event_that_it_responds_to() {
-    let cloud = start().await;
+    let cloud = start_with(with_parameters(Options::for_tests(), WITH_PAYMENTS)).await;
     // All sample events have this time.
     record_prices(&cloud, 1_794_830_400_000).await;
     let mut missing: BTreeSet<&str> = VERSION_1
@@ -196,7 +204,7 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         .chain([&INDEX, &DOCS])
         .map(|route| route.function)
         .chain(RECORDERS)
-        .chain([ACCOUNTS, AUTHORIZER])
+        .chain([ACCOUNTS, AUTHORIZER, PAYMENTS])
         .collect();
     for file in names_in("events") {
         let function = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is not an event"));
@@ -211,6 +219,12 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         if function == ACCOUNTS {
             let invoked = invoke(&cloud, function, text).await;
             assert_eq!(invoked.json()["result"]["status"], 401, "{file}");
+            missing.remove(function);
+            continue;
+        }
+        if function == PAYMENTS {
+            let invoked = invoke(&cloud, function, text).await;
+            assert_eq!(invoked.json(), json!({"outcome": "applied", "account": "sample"}), "{file}");
             missing.remove(function);
             continue;
         }

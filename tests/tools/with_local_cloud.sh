@@ -11,7 +11,8 @@ output="$(mktemp)"
 log="$(mktemp)"
 # The default limits would throttle the checks.
 target/debug/local --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 \
-    --parameter Payments=stripe --parameter PriceTiers=price_starter=starter,price_pro=pro --port 0 >"$output" 2>"$log" &
+    --parameter StripeEventSource=aws.partner/stripe.com/ed_test_local --parameter StripeTestMode=on \
+    --parameter PriceTiers=price_starter=starter,price_pro=pro --port 0 >"$output" 2>"$log" &
 cloud=$!
 finish() {
     kill "$cloud" 2>/dev/null || true

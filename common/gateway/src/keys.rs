@@ -49,13 +49,24 @@ impl Gateway {
         plan.filter(|plan| !plan.is_empty())
     }
 
-    /// Creates the key of the account's tier and adds it to the plan, unless API Gateway has it already. Changes `account` accordingly, also
+    /// Whether the account has a key of the tier in the present plan, as far as its row knows.
+    #[must_use]
+    pub fn has_key(&self, account: &Account, tier: Tier) -> bool {
+        let key = account.gateway_keys.get(&tier);
+        key.is_some_and(|key| !key.is_being_deleted && self.plan(tier) == Some(key.plan.as_str()))
+    }
+
+    /// Creates the account's key of the tier and adds it to the plan, unless API Gateway has it already. Changes `account` accordingly, also
     /// if it names a key that no longer exists. Does nothing if the operator does not offer the tier.
     ///
     /// # Errors
     /// If API Gateway refuses a request or cannot be reached. A repetition completes the rest.
-    pub async fn complete(&self, account: &mut Account, now: UnixSeconds) -> Result<(), AwsError> {
-        let tier = account.subscription.tier;
+    pub async fn complete(
+        &self,
+        account: &mut Account,
+        tier: Tier,
+        now: UnixSeconds,
+    ) -> Result<(), AwsError> {
         let Some(plan) = self.plan(tier) else { return Ok(()) };
         if let Some(old) = account.gateway_keys.get(&tier).filter(|key| key.is_being_deleted) {
             self.delete(old).await?;

@@ -1,7 +1,7 @@
 //! The usage of an account, and its limits.
 
 use aws::AwsError;
-use common::auth::{Account, Subscription, Tier};
+use common::auth::{Account, AccountName, Entitlement, Tier};
 use common::config::{Config, ConfigError};
 use common::time::UnixSeconds;
 use jiff::civil::Date;
@@ -116,6 +116,8 @@ pub enum UsageError {
     Aws(#[from] AwsError),
     #[error("the tier {0} is not offered")]
     NoLimits(Tier),
+    #[error("the account {0} has no subscription")]
+    NoSubscription(AccountName),
     #[error("the time {0} has no month")]
     NoMonth(UnixSeconds),
 }
@@ -124,14 +126,16 @@ impl PlanLimits {
     /// Asks API Gateway for the account's usage at the time `now`.
     ///
     /// # Errors
-    /// If API Gateway refuses the request or cannot be reached, or the operator does not offer the account's tier.
+    /// If API Gateway refuses the request or cannot be reached, the account has no subscription, or the operator does not offer its tier.
     pub async fn usage(
         &self,
         gateway: &Gateway,
         account: &Account,
         now: UnixSeconds,
     ) -> Result<Usage, UsageError> {
-        let Subscription { tier, paid_until, .. } = account.subscription;
+        let entitlement = account.entitlement_at(now);
+        let Entitlement { tier, paid_until, .. } =
+            entitlement.ok_or_else(|| UsageError::NoSubscription(account.name.clone()))?;
         let (limits, quota) = self.of(tier).ok_or(UsageError::NoLimits(tier))?;
         let month = Month::of(now).ok_or(UsageError::NoMonth(now))?;
         let counts = match account.gateway_keys.get(&tier) {

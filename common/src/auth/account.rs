@@ -1,13 +1,16 @@
-//! Accounts and their subscriptions.
+//! Accounts, and what they may use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::entitlement::{AccountStatus, Entitlement, PaidTier, Tier};
 use super::hexadecimal::hexadecimal;
+use super::subscription::{Subscription, SubscriptionId};
 use crate::time::UnixSeconds;
 
 /// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. This includes e-mail
@@ -49,82 +52,6 @@ impl FromStr for AccountName {
     }
 }
 
-/// The tier of an account. The tier determines the limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// Only if the operator offers the free plan.
-    Free,
-    Starter,
-    Pro,
-}
-
-impl Tier {
-    /// Every tier, the lowest first.
-    pub const ALL: [Self; 3] = [Self::Free, Self::Starter, Self::Pro];
-
-    /// Returns the name of the tier in the table, in tools and in logs.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Starter => "starter",
-            Self::Pro => "pro",
-        }
-    }
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-/// Whether a subscription is suspended. [`Subscription::paid_until`] states separately until when it is paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SubscriptionStatus {
-    /// Not suspended: active as long as the subscription is paid.
-    Active,
-    /// Suspended by an operator or by an event of Stripe, for example because of abuse or a reversed payment.
-    Suspended,
-}
-
-impl SubscriptionStatus {
-    pub const ALL: [Self; 2] = [Self::Active, Self::Suspended];
-
-    /// Returns the name of the status in the table, in tools and in logs.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-        }
-    }
-}
-
-impl fmt::Display for SubscriptionStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-/// The subscription of an account. As text: `pro, active, paid until 2026-12-01T00:00:00Z`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Subscription {
-    pub tier: Tier,
-    pub status: SubscriptionStatus,
-    /// The last second that is paid for.
-    pub paid_until: UnixSeconds,
-}
-
-impl fmt::Display for Subscription {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tier, status, paid_until } = self;
-        write!(formatter, "{tier}, {status}, paid until {paid_until}")
-    }
-}
-
 /// The key in API Gateway that counts the requests of an account in a tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayKey {
@@ -144,25 +71,120 @@ impl GatewayKey {
     }
 }
 
+/// An account. What it may use is computed from its entries, and not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: AccountName,
-    pub subscription: Subscription,
+    /// What a person has set. A suspension is above all entries.
+    pub status: AccountStatus,
+    /// What a person has set for the account, as another entry beside its subscriptions.
+    pub set_by_person: Option<PaidTier>,
+    pub subscriptions: BTreeMap<SubscriptionId, Subscription>,
     /// The keys in API Gateway of the tiers that the account has had.
     pub gateway_keys: BTreeMap<Tier, GatewayKey>,
 }
 
+/// An account has as many subscriptions as it can have, and none has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the account has {} subscriptions that have not ended", Account::MOST_SUBSCRIPTIONS)]
+pub struct TooManySubscriptions;
+
 impl Account {
-    /// Returns the tier in which API Gateway counts a request at the time `now`. After an upgrade, this is the highest earlier tier until
-    /// the new tier's key is usable. A new account has no other tier, so API Gateway refuses its requests until then.
+    const MOST_SUBSCRIPTIONS: usize = 10;
+    /// How long a subscription is kept after its end.
+    pub const ENDED_KEPT: Duration = Duration::from_hours(365 * 24);
+
+    /// Returns an account without entries.
     #[must_use]
-    pub fn counted_in(&self, now: UnixSeconds) -> Tier {
-        let own = self.subscription.tier;
+    pub const fn new(name: AccountName) -> Self {
+        Self {
+            name,
+            status: AccountStatus::Active,
+            set_by_person: None,
+            subscriptions: BTreeMap::new(),
+            gateway_keys: BTreeMap::new(),
+        }
+    }
+
+    fn entitlements(&self) -> Vec<Entitlement> {
+        let set = self.set_by_person.map(|PaidTier { tier, paid_until }| Entitlement {
+            tier,
+            status: AccountStatus::Active,
+            paid_until,
+        });
+        set.into_iter().chain(self.subscriptions.values().flat_map(Subscription::entitlements)).collect()
+    }
+
+    /// Returns what the account may use at the time `now`: the highest tier that an entry allows then, until the latest end in this tier. If no
+    /// entry allows anything, the entitlement that ended last; `None` without entries.
+    #[must_use]
+    pub fn entitlement_at(&self, now: UnixSeconds) -> Option<Entitlement> {
+        let all = self.entitlements();
+        let allowed = all.iter().filter(|entitlement| entitlement.allows_at(now));
+        let highest = allowed.max_by_key(|allowed| (allowed.tier, allowed.paid_until));
+        let last = || all.iter().max_by_key(|last| (last.paid_until, last.status, last.tier));
+        let Entitlement { tier, status, paid_until } = *highest.or_else(last)?;
+        Some(Entitlement { tier, status: status.max(self.status), paid_until })
+    }
+
+    /// Returns the tiers of all entries, except for subscriptions that have ended.
+    #[must_use]
+    pub fn tiers(&self) -> BTreeSet<Tier> {
+        let going_on = self.subscriptions.values().filter(|subscription| subscription.ended_at().is_none());
+        let paid = going_on.flat_map(Subscription::entitlements).map(|entitlement| entitlement.tier);
+        self.set_by_person.map(|set| set.tier).into_iter().chain(paid).collect()
+    }
+
+    /// Returns until when any entry was paid; `None` without entries.
+    #[must_use]
+    pub fn last_paid(&self) -> Option<UnixSeconds> {
+        self.entitlements().into_iter().map(|entitlement| entitlement.paid_until).max()
+    }
+
+    /// Stores the subscription. If there is no room, it replaces the one that ended first.
+    ///
+    /// # Errors
+    /// If there is no room, and no subscription has ended.
+    pub fn store(
+        &mut self,
+        id: SubscriptionId,
+        subscription: Subscription,
+        now: UnixSeconds,
+    ) -> Result<(), TooManySubscriptions> {
+        let earliest = now.minus(Self::ENDED_KEPT);
+        self.subscriptions.retain(|_, kept| kept.ended_at().is_none_or(|at| at > earliest));
+        if !self.subscriptions.contains_key(&id) && self.subscriptions.len() >= Self::MOST_SUBSCRIPTIONS {
+            let ended = self.subscriptions.iter().filter_map(|(id, ended)| Some((ended.ended_at()?, id)));
+            let (_, first) = ended.min().ok_or(TooManySubscriptions)?;
+            let first = first.clone();
+            self.subscriptions.remove(&first);
+        }
+        self.subscriptions.insert(id, subscription);
+        Ok(())
+    }
+
+    /// Returns the tier in which API Gateway counts a request of the account in the tier `own` at the time `now`. After an upgrade, this is the
+    /// highest earlier tier until the new tier's key is usable. A new account has no other tier, so API Gateway refuses its requests until then.
+    #[must_use]
+    pub fn counted_in(&self, own: Tier, now: UnixSeconds) -> Tier {
         if self.gateway_keys.get(&own).is_some_and(|key| key.is_usable_at(now)) {
             return own;
         }
         let usable = self.gateway_keys.iter().filter(|(_, key)| key.is_usable_at(now));
         usable.map(|(tier, _)| *tier).max().unwrap_or(own)
+    }
+}
+
+/// All entries, such as `active; pro until 2026-12-01T00:00:00Z; sub_1 active, pro until 2027-01-01T00:00:00Z`.
+impl fmt::Display for Account {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.status)?;
+        if let Some(PaidTier { tier, paid_until }) = self.set_by_person {
+            write!(formatter, "; {tier} until {paid_until}")?;
+        }
+        self.subscriptions
+            .iter()
+            .try_for_each(|(id, subscription)| write!(formatter, "; {id} {subscription}"))
     }
 }
 
@@ -202,18 +224,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_word_serialises_as_its_name() {
-        for tier in Tier::ALL {
-            assert_eq!(serde_json::to_value(tier).unwrap(), tier.name());
-            assert_eq!(serde_json::from_value::<Tier>(tier.name().into()).unwrap(), tier);
-        }
-        for status in SubscriptionStatus::ALL {
-            assert_eq!(serde_json::to_value(status).unwrap(), status.name());
-            assert_eq!(serde_json::from_value::<SubscriptionStatus>(status.name().into()).unwrap(), status);
-        }
-    }
-
     /// The expected value was computed with Python's `hashlib.sha256`.
     #[test]
     fn an_identifier_depends_on_stack_account_and_tier() {
@@ -236,14 +246,9 @@ mod tests {
             is_being_deleted: false,
         };
         let counted = |keys: &[(Tier, i64)], now| {
-            let subscription = Subscription {
-                tier: Tier::Pro,
-                status: SubscriptionStatus::Active,
-                paid_until: UnixSeconds::new(1_000),
-            };
             let gateway_keys = keys.iter().map(|(tier, from)| (*tier, key(*from))).collect();
-            let account = Account { name: "bots".parse().unwrap(), subscription, gateway_keys };
-            account.counted_in(UnixSeconds::new(now))
+            let account = Account { gateway_keys, ..Account::new("bots".parse().unwrap()) };
+            account.counted_in(Tier::Pro, UnixSeconds::new(now))
         };
         assert_eq!(counted(&[], 100), Tier::Pro);
         assert_eq!(counted(&[(Tier::Pro, 101)], 100), Tier::Pro);

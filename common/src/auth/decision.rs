@@ -1,6 +1,7 @@
 //! The decision whether a request with a key is allowed (`functions/README.md`, Keys).
 
-use super::account::{Account, AccountName, SubscriptionStatus, Tier};
+use super::account::{Account, AccountName};
+use super::entitlement::{AccountStatus, Entitlement, Tier};
 use super::key::MalformedKey;
 use super::record::{KeyId, KeyRecord, KeyState};
 use crate::time::UnixSeconds;
@@ -43,7 +44,9 @@ pub enum Refusal {
 pub enum Inactive {
     #[error("the key's account does not exist")]
     NoAccount,
-    /// The subscription is suspended, by an operator or by an event of Stripe.
+    #[error("the account has no subscription")]
+    NoSubscription,
+    /// Suspended by an operator or by an event of Stripe.
     #[error("the account's subscription is suspended")]
     Suspended,
     /// The subscription was not renewed.
@@ -67,17 +70,20 @@ pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSecon
     let Some(account) = account.filter(|account| account.name == key.account) else {
         return Decision::Deny(Inactive::NoAccount);
     };
-    let subscription = account.subscription;
-    match subscription.status {
-        SubscriptionStatus::Suspended => Decision::Deny(Inactive::Suspended),
-        SubscriptionStatus::Active if subscription.paid_until < now => {
-            Decision::Deny(Inactive::Lapsed { paid_until: subscription.paid_until })
+    if account.status == AccountStatus::Suspended {
+        return Decision::Deny(Inactive::Suspended);
+    }
+    match account.entitlement_at(now) {
+        None => Decision::Deny(Inactive::NoSubscription),
+        Some(Entitlement { status: AccountStatus::Suspended, .. }) => Decision::Deny(Inactive::Suspended),
+        Some(Entitlement { paid_until, .. }) if paid_until < now => {
+            Decision::Deny(Inactive::Lapsed { paid_until })
         }
-        SubscriptionStatus::Active => Decision::Allow {
+        Some(Entitlement { tier, .. }) => Decision::Allow {
             account: account.name.clone(),
             key: key.id(),
-            tier: subscription.tier,
-            counted_in: account.counted_in(now),
+            tier,
+            counted_in: account.counted_in(tier, now),
         },
     }
 }

@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use super::account::AccountName;
 use super::key::{KEY_PREFIX, RANDOM_CHARACTERS};
 use super::record::{KeyDigest, KeyId, Label};
+use super::subscription::SubscriptionId;
 
 /// Parses the text, unless it contains an API key. A key must be neither stored nor repeated.
 ///
@@ -38,7 +39,7 @@ macro_rules! deserialize_unless_key {
     };
 }
 
-deserialize_unless_key!(AccountName, KeyDigest, KeyId, Label);
+deserialize_unless_key!(AccountName, KeyDigest, KeyId, Label, SubscriptionId);
 
 #[cfg(test)]
 mod tests {

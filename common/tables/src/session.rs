@@ -6,13 +6,12 @@ use std::error::Error as StandardError;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemFluentBuilder;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ConsumedCapacity, DeleteRequest, KeysAndAttributes, Put, PutRequest,
+    AttributeValue, ConsumedCapacity, Delete, DeleteRequest, KeysAndAttributes, Put, PutRequest,
     ReturnConsumedCapacity, TransactWriteItem, WriteRequest,
 };
 use common::error::chain;
@@ -81,6 +80,15 @@ impl Condition {
         self.values.get_or_insert_default().insert(placeholder.to_owned(), value);
         self
     }
+}
+
+/// A write of a transaction.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// Puts a row.
+    Put(Attributes),
+    /// Deletes the row with this key.
+    Delete(Attributes),
 }
 
 impl Table {
@@ -160,7 +168,10 @@ impl<'a> Session<'a> {
         self.table.client().update_item().table_name(self.table.name())
     }
 
-    pub(crate) fn delete_item(self) -> DeleteItemFluentBuilder {
+    #[cfg(test)]
+    pub(crate) fn delete_item(
+        self,
+    ) -> aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemFluentBuilder {
         self.table.client().delete_item().table_name(self.table.name())
     }
 
@@ -283,21 +294,40 @@ impl<'a> Session<'a> {
         self.write_all(keys.map(delete).collect::<Result<_, _>>()?).await.map(drop)
     }
 
-    /// Puts all rows in one transaction, and returns the write units: twice as many as for a batch. If the condition of a row does not hold,
-    /// writes nothing and returns `None`. A request that the SDK repeats after a lost response has the same token, so DynamoDB does
-    /// not refuse it because of the first one.
+    /// Puts all rows in one transaction, as [`Session::write_at_once`].
     pub(crate) async fn put_at_once(
         self,
         rows: Vec<(Attributes, Option<Condition>)>,
     ) -> Result<Option<f64>, Error> {
+        let puts = rows.into_iter().map(|(row, condition)| (Write::Put(row), condition));
+        self.write_at_once(puts.collect()).await
+    }
+
+    /// Makes all writes in one transaction, and returns the write units: twice as many as for a batch. If the condition of a row does not hold,
+    /// writes nothing and returns `None`. A request that the SDK repeats after a lost response has the same token, so DynamoDB does
+    /// not refuse it because of the first one.
+    pub(crate) async fn write_at_once(
+        self,
+        writes: Vec<(Write, Option<Condition>)>,
+    ) -> Result<Option<f64>, Error> {
         let operation = self.operation("TransactWriteItems");
-        let put = |(row, condition): (Attributes, Option<Condition>)| {
+        let item = |(write, condition): (Write, Option<Condition>)| {
             let Condition { expression, values } = condition.unwrap_or_default();
-            let put = Put::builder().table_name(self.table_name()).set_item(Some(row));
-            let put = put.set_condition_expression(expression).set_expression_attribute_values(values);
-            Ok(TransactWriteItem::builder().put(put.build()?).build())
+            let item = TransactWriteItem::builder();
+            Ok(match write {
+                Write::Put(row) => {
+                    let put = Put::builder().table_name(self.table_name()).set_item(Some(row));
+                    let put = put.set_condition_expression(expression);
+                    item.put(put.set_expression_attribute_values(values).build()?).build()
+                }
+                Write::Delete(key) => {
+                    let delete = Delete::builder().table_name(self.table_name()).set_key(Some(key));
+                    let delete = delete.set_condition_expression(expression);
+                    item.delete(delete.set_expression_attribute_values(values).build()?).build()
+                }
+            })
         };
-        let items = rows.into_iter().map(put);
+        let items = writes.into_iter().map(item);
         let items: Result<Vec<_>, BuildError> = items.collect();
         let items = items.map_err(|error| operation.failed(error.to_string()))?;
         let mut pause = FIRST_PAUSE;

@@ -54,7 +54,7 @@ pub(crate) struct Planned<T> {
 impl<T> Planned<T> {
     /// The change from `before` to `account`, without a change of keys.
     pub(crate) fn of_account(before: Option<&AccountRecord>, account: AccountRecord, result: T) -> Self {
-        let change = Change { account, keys: Vec::new(), request: None };
+        let change = Change::of(account);
         Self { change: Some(change).filter(|change| before != Some(&change.account)), result }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::auth::{Account, AccountName, GatewayKey, Subscription, SubscriptionStatus, Tier};
+use common::auth::{Account, AccountName, AccountStatus, GatewayKey, PaidTier, Tier};
 use common::time::UnixSeconds;
 use tables::access::{AccountRecord, ended_keys};
 
@@ -18,28 +18,12 @@ const DELETED_AT_ONCE: usize = 100;
 /// How long the keys of API Gateway are kept after the paid time of their account.
 const GATEWAY_KEYS_KEPT: Duration = Duration::from_hours(180 * 24);
 
-/// The changes to an account. `None` leaves a value unchanged.
+/// What a person changes. `None` leaves a value unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Changes {
     pub(crate) tier: Option<Tier>,
-    pub(crate) status: Option<SubscriptionStatus>,
+    pub(crate) status: Option<AccountStatus>,
     pub(crate) paid_until: Option<UnixSeconds>,
-}
-
-impl Changes {
-    const fn is_empty(&self) -> bool {
-        self.tier.is_none() && self.status.is_none() && self.paid_until.is_none()
-    }
-
-    /// Returns the changed subscription; `None` if a new account lacks a value.
-    fn of(self, before: Option<Subscription>) -> Option<Subscription> {
-        let Self { tier, status, paid_until } = self;
-        Some(Subscription {
-            tier: tier.or(before.map(|before| before.tier))?,
-            status: status.or(before.map(|before| before.status)).unwrap_or(SubscriptionStatus::Active),
-            paid_until: paid_until.or(before.map(|before| before.paid_until))?,
-        })
-    }
 }
 
 struct Set<'a> {
@@ -51,46 +35,49 @@ impl Plan for Set<'_> {
     type Result = Account;
 
     async fn plan(&self, access: &Access, before: Option<&AccountRecord>) -> Result<Planned<Account>, Error> {
-        let subscription = self.changes.of(before.map(|before| before.account.subscription));
-        let subscription = subscription.ok_or_else(|| Error::IncompleteAccount(self.name.clone()))?;
-        // A command without changes only completes the key in API Gateway. Every other command has a time, also if it repeats the stored
-        // values, so that earlier payments do not undo it. Rounded up, so that a payment in the same second does not either.
-        let at = Some(now().plus(Duration::from_secs(1))).filter(|_| !self.changes.is_empty());
-        store(access, self.name, before, subscription, at).await
+        let Changes { tier, status, paid_until } = self.changes;
+        let mut after = before.cloned().unwrap_or_else(|| AccountRecord::new(self.name.clone()));
+        let account = &mut after.account;
+        account.status = status.unwrap_or(account.status);
+        if before.is_none() || tier.is_some() || paid_until.is_some() {
+            let set = account.set_by_person;
+            let tier = tier.or(set.map(|set| set.tier));
+            let paid_until = paid_until.or(set.map(|set| set.paid_until));
+            let incomplete = || Error::IncompleteAccount(self.name.clone());
+            account.set_by_person = Some(PaidTier {
+                tier: tier.ok_or_else(incomplete)?,
+                paid_until: paid_until.ok_or_else(incomplete)?,
+            });
+        }
+        complete(access, before, account).await?;
+        let result = account.clone();
+        Ok(Planned::of_account(before, after, result))
     }
 }
 
-/// Changes or creates the account. Its key in API Gateway exists before the row says so.
+/// Changes or creates the account. Its keys in API Gateway exist before the row says so.
 pub(crate) async fn set(access: &Access, name: &AccountName, changes: Changes) -> Result<Response, Error> {
     let account = access.change(name, &Set { name, changes }).await?;
     Ok(Response::of(&AccountView::at(now(), &account, &access.limits))?.about(name))
 }
 
-/// Plans to store the subscription, as changed at the time `at`; `None` keeps the time of the account. The key in API Gateway exists before.
-pub(crate) async fn store(
+/// Completes the keys in API Gateway of all tiers of the account. Refuses a tier that a person has newly set and that is not offered.
+pub(crate) async fn complete(
     access: &Access,
-    name: &AccountName,
     before: Option<&AccountRecord>,
-    subscription: Subscription,
-    at: Option<UnixSeconds>,
-) -> Result<Planned<Account>, Error> {
-    let tier = subscription.tier;
-    let is_new = before.is_none_or(|before| before.account.subscription.tier != tier);
-    if is_new && access.gateway.plan(tier).is_none() {
+    account: &mut Account,
+) -> Result<(), Error> {
+    let set = |account: &Account| account.set_by_person.map(|set| set.tier);
+    let is_new = |tier: &Tier| before.and_then(|before| set(&before.account)) != Some(*tier);
+    if let Some(tier) = set(account).filter(is_new).filter(|tier| access.gateway.plan(*tier).is_none()) {
         return Err(Error::InvalidCommand(format!(
             "tier: {tier} is not offered; the parameter FreePlan is off"
         )));
     }
-    let new = || {
-        let account = Account { name: name.clone(), subscription, gateway_keys: [].into() };
-        AccountRecord::new(account, now())
-    };
-    let mut after = before.cloned().unwrap_or_else(new);
-    after.account.subscription = subscription;
-    access.gateway.complete(&mut after.account, now()).await?;
-    after.changed_at = at.unwrap_or(after.changed_at);
-    let result = after.account.clone();
-    Ok(Planned::of_account(before, after, result))
+    for tier in account.tiers() {
+        access.gateway.complete(account, tier, now()).await?;
+    }
+    Ok(())
 }
 
 pub(crate) async fn get(access: &Access, name: &AccountName) -> Result<Response, Error> {
@@ -135,14 +122,13 @@ pub(crate) async fn delete(access: &Access, name: &AccountName) -> Result<Respon
         for id in record.iter().flat_map(|record| record.keys.keys()) {
             valid.extend(tables::access::key(table, id).await?);
         }
+        tables::access::delete_keys(table, &valid).await?;
         deleted += valid.len();
-        tables::access::delete_keys(table, valid).await?;
         loop {
             let ended = ended_keys(table, name, now(), DELETED_AT_ONCE).await?;
-            let is_last = ended.len() < DELETED_AT_ONCE;
+            tables::access::delete_keys(table, &ended).await?;
             deleted += ended.len();
-            tables::access::delete_keys(table, ended).await?;
-            if is_last {
+            if ended.len() < DELETED_AT_ONCE {
                 break;
             }
         }
@@ -193,14 +179,14 @@ impl Plan for Unmark<'_> {
         let mut account = before.cloned().ok_or_else(|| Error::NoAccount(self.0.clone()))?;
         account.account.gateway_keys.retain(|_, key| !key.is_being_deleted);
         if !has_lapsed(&account) {
-            access.gateway.complete(&mut account.account, now()).await?;
+            complete(access, before, &mut account.account).await?;
         }
         Ok(Planned::of_account(before, account, ()))
     }
 }
 
 fn has_lapsed(account: &AccountRecord) -> bool {
-    account.account.subscription.paid_until.plus(GATEWAY_KEYS_KEPT) < now()
+    account.account.last_paid().is_none_or(|paid| paid.plus(GATEWAY_KEYS_KEPT) < now())
 }
 
 /// Deletes the account's keys in API Gateway if its paid time ended 180 days ago. The next payment creates new ones.

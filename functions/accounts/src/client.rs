@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use aws::{AwsError, Identity, JSON, Request, Service};
-use common::config::Config;
 use common::upstream::http::ClientError;
 use reqwest::Method;
 use serde_json::Value;
@@ -51,15 +50,6 @@ impl Client {
     /// If the TLS stack cannot be set up.
     pub fn new(name: &str, endpoint: Option<&str>, identity: Option<Identity>) -> Result<Self, ClientError> {
         Ok(Self { lambda: aws::Client::new(&LAMBDA, endpoint, identity)?, name: name.to_owned() })
-    }
-
-    /// Returns a client for use in another function, with the configuration of that function.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
-    pub fn of_config(config: &Config) -> Result<Self, ClientError> {
-        let identity = Identity::of_function(config);
-        Self::new(&config.accounts_function, config.lambda_endpoint.as_deref(), Some(identity))
     }
 
     /// Returns the reply to the command. `request` is the id that the audit log shows.

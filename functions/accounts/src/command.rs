@@ -1,6 +1,6 @@
 //! The commands of the function (infra/README.md, Accounts and keys from a program).
 
-use common::auth::{AccountName, KeyId, Label, SubscriptionStatus, Tier};
+use common::auth::{AccountName, AccountStatus, KeyId, Label, Tier};
 use common::time::UnixSeconds;
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,12 @@ use crate::rows::Row;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Creates or changes an account. Absent values stay unchanged.
+    /// Creates or changes an account. Absent values stay unchanged. `tier` and `paid_until` are an entry beside the account's
+    /// subscriptions, and `status` is above all entries.
     SetAccount {
         account: AccountName,
         tier: Option<Tier>,
-        status: Option<SubscriptionStatus>,
+        status: Option<AccountStatus>,
         paid_until: Option<UnixSeconds>,
     },
     GetAccount {
@@ -64,6 +65,8 @@ pub enum Command {
     PruneAccount {
         account: AccountName,
     },
+    /// Reports subscriptions that go on although their paid time has passed.
+    CheckPayments {},
 }
 
 /// The commands of the function for keys: those on the keys of one account.

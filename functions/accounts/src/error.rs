@@ -13,7 +13,7 @@ pub enum Error {
     InvalidCommand(String),
     #[error("there is no account {0}")]
     NoAccount(AccountName),
-    #[error("there is no account {0}; a new account requires tier and paid_until")]
+    #[error("tier and paid_until of the account {0} are not set; both are required")]
     IncompleteAccount(AccountName),
     #[error("there is no key {0}")]
     NoKey(KeyId),
@@ -84,7 +84,10 @@ impl fmt::Display for CommandFailure {
 impl From<&Error> for CommandFailure {
     fn from(error: &Error) -> Self {
         let (code, key_id) = match error {
-            Error::InvalidCommand(_) | Error::Usage(UsageError::NoLimits(_)) => (Code::InvalidCommand, None),
+            Error::InvalidCommand(_)
+            | Error::Usage(UsageError::NoLimits(_) | UsageError::NoSubscription(_)) => {
+                (Code::InvalidCommand, None)
+            }
             Error::NoAccount(_) => (Code::NoAccount, None),
             Error::IncompleteAccount(_) => (Code::IncompleteAccount, None),
             Error::NoKey(id) => (Code::NoKey, Some(id)),

@@ -117,7 +117,7 @@ impl Plan for Order<'_> {
             at: now,
         });
         let result = (key, record, after.clone());
-        Ok(Planned { change: Some(Change { account: after, keys, request }), result })
+        Ok(Planned { change: Some(Change { keys, request, ..Change::of(after) }), result })
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod access;
 mod account;
+mod check_payments;
 pub mod client;
 pub mod command;
 pub mod error;
@@ -21,8 +22,8 @@ use std::time::Duration;
 use common::auth::{AccountName, KeyId, Label, without_keys};
 use common::config::{AllowedCommands, Config};
 use common::lambda::{
-    Context, Diagnostic, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, guard, milliseconds,
-    serve, set_up,
+    Context, Diagnostic, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation,
+    guard, milliseconds, serve, set_up,
 };
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -36,12 +37,17 @@ use self::error::{Code, CommandFailure, Error};
 pub use self::explain::Explanation;
 use self::response::{Reply, Response};
 pub use self::rows::{AccountRow, ExportedRows, Imported, KeyRow, Row};
-pub use self::view::{AccountView, AccountWithKeys, Deleted, IssuedKey, KeyView, Keys, Note, Pruned, State};
+pub use self::view::{
+    AccountView, AccountWithKeys, Deleted, IssuedKey, KeyView, Keys, Note, Pruned, State, SubscriptionView,
+};
 
 const NAME: &str = "accounts";
 
 /// The field of an event with the caller's request id. All other fields belong to the command.
 const REQUEST_ID: &str = "request_id";
+
+/// The command that a schedule sends.
+const CHECK_PAYMENTS: &str = "check_payments";
 
 /// Runs the function until Lambda ends the process.
 ///
@@ -70,7 +76,7 @@ impl Accounts {
     /// Handles one event.
     ///
     /// # Errors
-    /// Never: a failed command also has a response.
+    /// If a command of the schedule fails, so that Lambda repeats it. Any other failed command has a response.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<Reply, Diagnostic> {
         let start = Instant::now();
         let mut line = Line::default();
@@ -100,7 +106,12 @@ impl Accounts {
             Err(error) => Reply::Failed { error: CommandFailure::from(&error) },
         };
         line.write(self.name(), &event.context, start.elapsed(), self.is_cold.take(), &reply);
-        Ok(reply)
+        match reply {
+            Reply::Failed { error } if line.command.as_deref() == Some(CHECK_PAYMENTS) => {
+                Err(failed_invocation(error.message))
+            }
+            reply => Ok(reply),
+        }
     }
 
     const fn name(&self) -> &'static str {
@@ -149,6 +160,7 @@ impl Access {
             Command::Usage { account } => account::usage(self, &account).await,
             Command::DeleteAccount { account } => account::delete(self, &account).await,
             Command::PruneAccount { account } => account::prune(self, &account).await,
+            Command::CheckPayments {} => check_payments::run(self).await,
         }
     }
 }

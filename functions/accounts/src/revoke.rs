@@ -28,7 +28,7 @@ impl Plan for Revoke<'_> {
         let revoked = revoked(&mut account, key, now());
         let result = revoked.after.clone();
         let is_new = revoked.before.as_ref() != Some(&result);
-        let change = Change { account, keys: vec![revoked], request: None };
+        let change = Change { keys: vec![revoked], ..Change::of(account) };
         Ok(Planned { change: Some(change).filter(|_| is_new), result })
     }
 }

@@ -1,21 +1,22 @@
-//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves an existing account unchanged, and
-//! moves the state of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key cannot be
+//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves what a person has set unchanged,
+//! merges subscriptions with the stored ones, and moves the state of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key cannot be
 //! computed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::auth::{
-    Account, AccountName, KeyDigest, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus, Tier,
-    without_keys,
+    Account, AccountName, AccountStatus, KeyDigest, KeyRecord, KeyState, Label, PaidTier, Subscription,
+    SubscriptionId, Tier, without_keys,
 };
 use common::time::UnixSeconds;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use tables::access::{AccessRow, AccountRecord, Change, KeyChange, ValidKey};
+use tables::access::{AccessRow, AccountRecord, Change, KeyChange, OwnerChange, ValidKey};
 
 use crate::access::{Access, Plan, Planned, now};
-use crate::account::store;
+use crate::account::complete;
 use crate::error::Error;
 use crate::issue::{LONGEST_GRACE, MOST_KEYS};
 use crate::response::Response;
@@ -52,11 +53,29 @@ impl<'de> Deserialize<'de> for Row {
 #[serde(deny_unknown_fields)]
 pub struct AccountRow {
     pub account: AccountName,
-    pub tier: Tier,
-    pub status: SubscriptionStatus,
-    pub paid_until: UnixSeconds,
-    /// When the subscription was last changed. Payments that were made before do not change it.
-    pub changed_at: UnixSeconds,
+    pub status: AccountStatus,
+    /// What a person has set, with `paid_until`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_until: Option<UnixSeconds>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub subscriptions: BTreeMap<SubscriptionId, Subscription>,
+}
+
+impl AccountRow {
+    /// Returns what a person has set.
+    ///
+    /// # Errors
+    /// If one of two values is missing. The error text names the field.
+    fn set_by_person(&self) -> Result<Option<PaidTier>, &'static str> {
+        match (self.tier, self.paid_until) {
+            (Some(tier), Some(paid_until)) => Ok(Some(PaidTier { tier, paid_until })),
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err("tier: required with paid_until"),
+            (Some(_), None) => Err("paid_until: required with tier"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,7 +120,11 @@ impl Row {
     /// The text names the field.
     pub fn check(&self, now: UnixSeconds) -> Result<(), String> {
         let times = match self {
-            Self::Account(row) => vec![("changed_at", Some(row.changed_at))],
+            Self::Account(row) => {
+                row.set_by_person()?;
+                let states = row.subscriptions.values().flat_map(|of| of.latest.iter().chain(&of.active));
+                states.map(|state| ("subscriptions", Some(state.at))).collect()
+            }
             Self::Key(row) => {
                 row.key()?;
                 let replaced_at = row.expires_at.map(|at| at.minus(LONGEST_GRACE));
@@ -124,9 +147,11 @@ impl Row {
 impl From<AccessRow> for Row {
     fn from(row: AccessRow) -> Self {
         match row {
-            AccessRow::Account(AccountRecord { account, changed_at, .. }) => {
-                let Account { name, subscription: Subscription { tier, status, paid_until }, .. } = account;
-                Self::Account(AccountRow { account: name, tier, status, paid_until, changed_at })
+            AccessRow::Account(AccountRecord { account, .. }) => {
+                let Account { name, status, set_by_person, subscriptions, .. } = account;
+                let (tier, paid_until) =
+                    (set_by_person.map(|set| set.tier), set_by_person.map(|set| set.paid_until));
+                Self::Account(AccountRow { account: name, status, tier, paid_until, subscriptions })
             }
             AccessRow::Key(key) => {
                 let KeyRecord { digest, account, label, created_at, last_four, state, expires_at } = key;
@@ -196,11 +221,9 @@ pub(crate) async fn export(access: &Access, after: Option<String>) -> Result<Res
 pub(crate) async fn import(access: &Access, row: Row) -> Result<Response, Error> {
     row.check(now()).map_err(Error::InvalidCommand)?;
     match row {
-        Row::Account(AccountRow { account: name, tier, status, paid_until, changed_at }) => {
-            let subscription = Subscription { tier, status, paid_until };
-            let command = ImportAccount { name: &name, subscription, changed_at };
-            let imported = access.change(&name, &command).await?;
-            Ok(Response::of(&imported)?.about(&name))
+        Row::Account(row) => {
+            let imported = access.change(&row.account, &ImportAccount(&row)).await?;
+            Ok(Response::of(&imported)?.about(&row.account))
         }
         Row::Key(row) => {
             let key = row.key().map_err(|reason| Error::InvalidCommand(reason.to_owned()))?;
@@ -210,12 +233,8 @@ pub(crate) async fn import(access: &Access, row: Row) -> Result<Response, Error>
     }
 }
 
-/// Adds the account, or only its key in API Gateway if the account exists.
-struct ImportAccount<'a> {
-    name: &'a AccountName,
-    subscription: Subscription,
-    changed_at: UnixSeconds,
-}
+/// Adds the account, or to an account that exists its subscriptions and its keys in API Gateway.
+struct ImportAccount<'a>(&'a AccountRow);
 
 impl Plan for ImportAccount<'_> {
     type Result = Imported;
@@ -225,16 +244,36 @@ impl Plan for ImportAccount<'_> {
         access: &Access,
         before: Option<&AccountRecord>,
     ) -> Result<Planned<Imported>, Error> {
-        let Self { name, subscription, changed_at } = *self;
-        let stored = before.map(|before| before.account.subscription);
-        if stored.is_some_and(|stored| stored != subscription) {
-            let text = "exists with other values, which stay; `account set` changes them";
-            return Ok(different(format!("the account {name} {text}")));
+        let row = self.0;
+        let set = row.set_by_person().map_err(|reason| Error::InvalidCommand(reason.to_owned()))?;
+        let mut after = before.cloned().unwrap_or_else(|| AccountRecord::new(row.account.clone()));
+        let account = &mut after.account;
+        if before.is_none() {
+            account.status = row.status;
         }
-        let at = Some(changed_at).filter(|_| before.is_none());
-        let Planned { change, .. } = store(access, name, before, subscription, at).await?;
-        let result = if before.is_none() { Imported::Imported } else { Imported::AlreadyThere };
-        Ok(Planned { change, result })
+        let is_other = set.is_some() && account.set_by_person.is_some() && account.set_by_person != set;
+        if account.status != row.status || is_other {
+            let text = "exists with other values, which stay; `account set` changes them";
+            return Ok(different(format!("the account {} {text}", row.account)));
+        }
+        account.set_by_person = account.set_by_person.or(set);
+        let mut subscriptions = Vec::new();
+        for (id, imported) in &row.subscriptions {
+            let owner = tables::access::owner(access.table(), id).await?;
+            if let Some(other) = owner.as_ref().filter(|owner| **owner != row.account) {
+                return Ok(different(format!("the subscription {id} belongs to the account {other}")));
+            }
+            let mut merged = account.subscriptions.get(id).cloned().unwrap_or_default();
+            merged.merge(imported.clone());
+            let stored = account.store(id.clone(), merged, now());
+            stored.map_err(|error| Error::InvalidCommand(format!("subscriptions: {error}")))?;
+            subscriptions.push(OwnerChange { id: id.clone(), before: owner });
+        }
+        let is_known = before.is_some_and(|before| before.account == *account);
+        let result = if is_known { Imported::AlreadyThere } else { Imported::Imported };
+        complete(access, before, account).await?;
+        let change = Some(Change { subscriptions, ..Change::of(after) });
+        Ok(Planned { change: change.filter(|change| before != Some(&change.account)), result })
     }
 }
 
@@ -297,8 +336,7 @@ impl Plan for ImportKey<'_> {
             after.keys.remove(&id);
         }
         let keys = vec![KeyChange { before, after: imported }];
-        let change = Change { account: after, keys, request: None };
-        Ok(Planned { change: Some(change), result: Imported::Imported })
+        Ok(Planned { change: Some(Change { keys, ..Change::of(after) }), result: Imported::Imported })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Accounts and keys as responses show them. Their field names are part of the interface.
 
 use common::auth::{
-    Account, AccountName, Decision, KeyDigest, KeyId, KeyRecord, KeyState, Label, SubscriptionStatus, Tier,
-    decide,
+    Account, AccountName, AccountStatus, BillingStatus, Decision, Entitlement, KeyDigest, KeyId, KeyRecord,
+    KeyState, Label, Subscription, SubscriptionId, Tier, decide,
 };
 use common::time::UnixSeconds;
 use gateway::PlanLimits;
@@ -12,33 +12,71 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AccountView {
     pub name: AccountName,
-    pub tier: Tier,
-    pub status: SubscriptionStatus,
-    /// The last second that is paid.
-    pub paid_until: UnixSeconds,
+    /// The tier that the account has now; `None` without entries.
+    pub tier: Option<Tier>,
+    pub status: AccountStatus,
+    /// The last second that is paid in this tier.
+    pub paid_until: Option<UnixSeconds>,
     pub allowed: bool,
     /// Why the account's requests are rejected; `None` if requests are allowed.
     pub reason: Option<String>,
     /// Until when API Gateway may still refuse the keys of a new account, although they are allowed; `None` after that time.
     pub usable_from: Option<UnixSeconds>,
+    pub subscriptions: Vec<SubscriptionView>,
+}
+
+/// What is known about a subscription.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SubscriptionView {
+    pub id: SubscriptionId,
+    /// `None` if only a paid invoice was reported.
+    pub status: Option<BillingStatus>,
+    /// The highest tier that it pays for; `None` if there is none.
+    pub tier: Option<Tier>,
+    /// The last second that is paid in this tier.
+    pub paid_until: Option<UnixSeconds>,
+    /// The time of the event that reported the status.
+    pub reported_at: Option<UnixSeconds>,
+}
+
+impl SubscriptionView {
+    fn of(id: &SubscriptionId, subscription: &Subscription) -> Self {
+        let entitlements = subscription.entitlements();
+        let highest = entitlements.iter().max_by_key(|highest| (highest.tier, highest.paid_until));
+        let latest = subscription.latest.as_ref();
+        Self {
+            id: id.clone(),
+            status: latest.map(|latest| latest.status),
+            tier: highest.map(|highest| highest.tier),
+            paid_until: highest.map(|highest| highest.paid_until),
+            reported_at: latest.map(|latest| latest.at),
+        }
+    }
 }
 
 impl AccountView {
     /// The account at the time `now`.
     pub(crate) fn at(now: UnixSeconds, account: &Account, limits: &PlanLimits) -> Self {
-        let subscription = account.subscription;
-        let is_offered = limits.has(subscription.tier);
-        let not_offered = || (!is_offered).then(|| format!("the tier {} is not offered", subscription.tier));
-        let reason = rejection(account, now).or_else(not_offered);
-        let key = account.gateway_keys.get(&account.counted_in(now));
+        let entitlement = account.entitlement_at(now);
+        let not_offered = |Entitlement { tier, .. }: Entitlement| {
+            (!limits.has(tier)).then(|| format!("the tier {tier} is not offered"))
+        };
+        let reason = rejection(account, now).or_else(|| entitlement.and_then(not_offered));
+        let key = entitlement
+            .and_then(|Entitlement { tier, .. }| account.gateway_keys.get(&account.counted_in(tier, now)));
         Self {
             name: account.name.clone(),
-            tier: subscription.tier,
-            status: subscription.status,
-            paid_until: subscription.paid_until,
+            tier: entitlement.map(|entitlement| entitlement.tier),
+            status: entitlement.map_or(account.status, |entitlement| entitlement.status),
+            paid_until: entitlement.map(|entitlement| entitlement.paid_until),
             allowed: reason.is_none(),
             reason,
             usable_from: key.map(|key| key.usable_from).filter(|from| *from > now),
+            subscriptions: account
+                .subscriptions
+                .iter()
+                .map(|(id, of)| SubscriptionView::of(id, of))
+                .collect(),
         }
     }
 }

@@ -14,10 +14,12 @@ use tables::{Error, Table, access};
 /// 65 seconds, plus the response time of the table.
 const TTL: Duration = Duration::from_secs(5);
 
-/// Room for about 4,000 keys. Unknown keys take hardly any space.
+/// Room for 4,000 keys of accounts without subscriptions, or 800 of accounts with one. Unknown keys take hardly any space.
 const CAPACITY_BYTES: usize = 2 * 1024 * 1024;
-/// The approximate size of a key and its account: a few short texts.
+/// The approximate size of a key and its account without subscriptions: a few short texts.
 const RECORD_BYTES: usize = 400;
+/// The approximate size of a subscription: three maps of periods.
+const SUBSCRIPTION_BYTES: usize = 2_000;
 
 /// The rows of a key and of its account, if they exist.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +30,8 @@ struct Records {
 
 impl Weight for Records {
     fn bytes(&self) -> usize {
-        if self.key.is_some() { RECORD_BYTES } else { 0 }
+        let subscriptions = self.account.as_ref().map_or(0, |account| account.subscriptions.len());
+        if self.key.is_some() { RECORD_BYTES + subscriptions * SUBSCRIPTION_BYTES } else { 0 }
     }
 }
 

@@ -107,7 +107,9 @@ def account_page(name):
         f"<td>{form('replace', 'Replace', key_id=key['id']) if not key.get('expires_at') else ''} {form('revoke', 'Revoke', key_id=key['id'])}"
         for key in keys
     )
-    summary = f"<p>{html.escape(name)}: {account['tier']}, {html.escape(state)}, paid until {account['paid_until']}</p>"
+    # An account whose subscriptions have moved to another one has no tier.
+    paid = f"{account['tier']}, {html.escape(state)}, paid until {account['paid_until']}" if account["tier"] else html.escape(state)
+    summary = f"<p>{html.escape(name)}: {paid}</p>"
     return f"{news}{summary}{usage(name)}<table>{rows}</table><p>{form('issue', 'Issue a key')}</p>"
 
 

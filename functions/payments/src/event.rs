@@ -1,27 +1,66 @@
-//! The events of Stripe since the API version 2025-03-31, reduced to the fields that decide about an account. Times are Unix seconds.
+//! The events of Stripe since the API version 2025-03-31, reduced to the fields that decide about an account, and the messages that carry
+//! them. Times are Unix seconds.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// The kind of the event that ends a subscription.
-pub(crate) const ENDED: &str = "customer.subscription.deleted";
+pub(crate) const INVOICE_PAID: &str = "invoice.paid";
+pub(crate) const PAUSED: &str = "customer.subscription.paused";
+/// The kinds of events that say something about an account.
+pub(crate) const KINDS: [&str; 6] = [
+    "customer.subscription.created",
+    "customer.subscription.updated",
+    "customer.subscription.deleted",
+    PAUSED,
+    "customer.subscription.resumed",
+    INVOICE_PAID,
+];
 
+/// A batch of the queue, or an event of EventBridge.
+#[derive(Deserialize)]
+pub(crate) struct Message<'a> {
+    #[serde(rename = "Records")]
+    pub(crate) records: Option<Vec<Record>>,
+    /// The event of Stripe.
+    #[serde(borrow)]
+    pub(crate) detail: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Record {
+    /// An event of EventBridge.
+    pub(crate) body: String,
+}
+
+/// An event of Stripe.
 #[derive(Deserialize)]
 pub(crate) struct Event<'a> {
     pub(crate) id: String,
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// When the object in `data` was in this state.
-    pub(crate) created: i64,
+    /// False in Stripe's test mode.
+    #[serde(default)]
+    pub(crate) livemode: bool,
+    /// When the object was in this state: a number, but a text in a thin event.
     #[serde(borrow)]
-    pub(crate) data: Data<'a>,
+    pub(crate) created: &'a RawValue,
+    #[serde(borrow)]
+    pub(crate) data: Option<Data<'a>>,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Data<'a> {
-    /// A subscription or an invoice, depending on the kind of the event.
+    /// A subscription or an invoice, depending on the kind of the event. Only snapshot events have it.
     #[serde(borrow)]
-    pub(crate) object: &'a RawValue,
+    pub(crate) object: Option<&'a RawValue>,
+    /// The earlier values of what an update has changed.
+    pub(crate) previous_attributes: Option<PreviousAttributes>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PreviousAttributes {
+    pub(crate) items: Option<List<PricedItem>>,
 }
 
 #[derive(Deserialize)]
@@ -37,11 +76,16 @@ pub(crate) struct Metadata {
 
 #[derive(Deserialize)]
 pub(crate) struct Subscription {
+    pub(crate) id: String,
     pub(crate) customer: String,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) status: String,
+    pub(crate) collection_method: Option<String>,
+    pub(crate) pause_collection: Option<IgnoredAny>,
     pub(crate) items: List<SubscriptionItem>,
     pub(crate) cancel_at: Option<i64>,
+    #[serde(default)]
+    pub(crate) cancel_at_period_end: bool,
     pub(crate) ended_at: Option<i64>,
     pub(crate) cancellation_details: Option<CancellationDetails>,
 }
@@ -51,6 +95,12 @@ pub(crate) struct SubscriptionItem {
     pub(crate) price: Price,
     pub(crate) current_period_start: i64,
     pub(crate) current_period_end: i64,
+}
+
+/// An item, of which only the price counts.
+#[derive(Deserialize)]
+pub(crate) struct PricedItem {
+    pub(crate) price: Price,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +128,7 @@ pub(crate) struct Parent {
 
 #[derive(Deserialize)]
 pub(crate) struct SubscriptionDetails {
+    pub(crate) subscription: String,
     pub(crate) metadata: Option<Metadata>,
 }
 
@@ -85,12 +136,13 @@ pub(crate) struct SubscriptionDetails {
 pub(crate) struct Line {
     /// Negative for a credit, for example for the unused time of a previous price.
     pub(crate) amount: i64,
-    pub(crate) period: Period,
+    pub(crate) period: LinePeriod,
     pub(crate) pricing: Option<Pricing>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Period {
+pub(crate) struct LinePeriod {
+    pub(crate) start: i64,
     pub(crate) end: i64,
 }
 

@@ -1,173 +1,260 @@
-//! `POST /webhooks/stripe`: receives Stripe's events about subscriptions and payments, and changes the accounts.
+//! Changes accounts when Stripe reports subscriptions and payments. EventBridge puts Stripe's events into a queue, which invokes this function
+//! with one event at a time, and again later if the invocation fails. Invoked directly, the function accepts the event of EventBridge.
 
-mod change;
 mod event;
-mod signature;
+mod offer;
 
-use std::collections::HashMap;
+use std::time::Duration;
 
-use accounts::client::Client;
-use accounts::command::Command;
-use accounts::response::Reply;
-use common::auth::{Account, AccountName, Label};
+use aws::AwsError;
+use common::auth::{Account, AccountName, Subscription, Tier, without_keys};
 use common::config::{Config, ConfigError};
-use common::error::ApiError;
-use common::lambda::{Handler, StartError};
-use common::request::Request;
-use common::response::Response;
-use common::response::envelope::Document;
-use common::routes::{self, Route};
-use common::time::UnixSeconds;
-use serde::Deserialize;
-use tables::access::{AccountRecord, Change};
+use common::error::{INTERNAL_MESSAGE, chain};
+use common::lambda::{
+    Diagnostic, Interrupted, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation, guard,
+    serve, set_up,
+};
+use common::time::{UnixMilliseconds, UnixSeconds};
+use gateway::Gateway;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tables::access::{AccountRecord, Change, OwnerChange};
 use tables::{Table, access};
 
-use crate::change::{Offer, Paid, Unapplied};
-use crate::event::Event;
-use crate::signature::Secret;
+use crate::event::{Event, Message};
+use crate::offer::{Offer, Report, Unapplied};
 
-/// A longer body is refused. Stripe's events have a few kilobytes.
-const LARGEST_BODY_BYTES: usize = 256 * 1_024;
-
-const SIGNATURE: &str = "Stripe-Signature";
+const NAME: &str = "payments";
 
 /// The most attempts if other processes change the same account.
 const ATTEMPTS: u32 = 10;
+/// The time limit of one operation on the table, including all retries.
+const OPERATION_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Why an event is not applied.
 #[derive(Debug, thiserror::Error)]
-#[error("other processes keep changing the account")]
-struct Contended;
+enum Error {
+    /// The event need not be delivered again.
+    #[error(transparent)]
+    Unapplied(#[from] Unapplied),
+    #[error(transparent)]
+    Table(#[from] tables::Error),
+    #[error(transparent)]
+    Gateway(#[from] AwsError),
+    #[error("the tier {0} is not offered; the parameter FreePlan is off")]
+    NotOffered(Tier),
+    #[error(
+        "the keys in API Gateway of the account {0} are being deleted; `cargo admin account prune` completes that"
+    )]
+    BeingPruned(AccountName),
+    #[error("other processes keep changing the account {0}")]
+    Contended(AccountName),
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
 
-#[derive(Debug)]
-pub struct Payments {
+/// What has become of an event.
+#[derive(Serialize)]
+struct Reply {
+    outcome: Outcome,
+    account: Option<AccountName>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    Applied,
+    /// Everything that the event reports was known.
+    Unchanged,
+    Ignored,
+}
+
+impl Outcome {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Unchanged => "unchanged",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
+const IGNORED: Reply = Reply { outcome: Outcome::Ignored, account: None };
+
+/// Runs the function until Lambda ends the process.
+///
+/// # Errors
+/// If the function cannot start, or cannot reach the Runtime API. The log has the cause of a failed start.
+pub fn run() -> Result<(), common::lambda::Error> {
+    let instance = set_up(LogName::Function(NAME), Payments::new)?;
+    block_on(async {
+        instance.table.warm_up().await;
+        serve(|event| instance.invoke(event)).await
+    })
+}
+
+struct Payments {
     table: Table,
-    accounts: Client,
-    secret: Secret,
+    gateway: Gateway,
     offer: Offer,
-}
-
-/// The fields of the gateway's event that only this route reads.
-#[derive(Deserialize)]
-struct Message {
-    headers: Option<HashMap<String, String>>,
-    body: Option<String>,
-}
-
-impl Handler for Payments {
-    const ROUTE: &'static Route = &routes::STRIPE_WEBHOOK;
-
-    fn new(config: &Config) -> Result<Self, StartError> {
-        let secret = config.stripe_webhook_secret.as_ref().and_then(|secret| Secret::new(secret.as_bytes()));
-        let offer = Offer::new(&config.price_tiers, config.grace);
-        Ok(Self {
-            table: Table::access(config)?,
-            accounts: Client::of_config(config)?,
-            secret: secret.ok_or(ConfigError::new("STRIPE_WEBHOOK_SECRET", "the secret of the webhook"))?,
-            offer: offer
-                .ok_or(ConfigError::new("PRICE_TIERS", "a list such as price_1=starter,price_2=pro"))?,
-        })
-    }
-
-    async fn warm_up(&self) {
-        self.table.warm_up().await;
-    }
-
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let body = self.signed_body(request)?;
-        let outcome = self.apply(&body, request).await?;
-        // Stripe shows the response beside the event.
-        Ok(Response::uncached(Document::of(&outcome).map_err(ApiError::internal)?))
-    }
+    accepts_test_events: bool,
 }
 
 impl Payments {
-    /// Returns the body of the request.
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let offer = Offer::new(&config.price_tiers, config.grace);
+        let form = "a list such as price_1=starter,price_2=pro,price_3=none";
+        Ok(Self {
+            table: Table::access(config)?,
+            gateway: Gateway::of_function(config)?,
+            offer: offer.ok_or(ConfigError::new("PRICE_TIERS", form))?,
+            accepts_test_events: config.stripe_test_mode,
+        })
+    }
+
+    /// Handles a message of the queue or an event of EventBridge.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if the body is too long or its signature is refused.
-    fn signed_body(&self, request: &Request) -> Result<String, ApiError> {
-        let message: Message = serde_json::from_str(request.payload()).map_err(ApiError::internal)?;
-        let body = message.body.unwrap_or_default();
-        if body.len() > LARGEST_BODY_BYTES {
-            return Err(ApiError::bad_request(format!(
-                "The body must have at most {LARGEST_BODY_BYTES} bytes, but has {}.",
-                body.len()
-            )));
-        }
-        let mut headers = message.headers.iter().flatten();
-        let header = headers.find(|(name, _)| name.eq_ignore_ascii_case(SIGNATURE));
-        let signature = header.map(|(_, value)| value.as_str()).unwrap_or_default();
-        let checked = self.secret.check(signature, &body, request.invocation().now());
-        checked.map_err(|refusal| ApiError::bad_request(refusal.to_string()))?;
-        Ok(body)
+    /// If the message must be delivered again.
+    async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<Reply, Diagnostic> {
+        let request_id = &event.context.request_id;
+        let handled = guard(deadline(&event.context), self.handle(event.payload.get())).await;
+        handled.unwrap_or_else(|interrupted| Err(interrupted.into())).map_err(|error| {
+            tracing::error!(function = NAME, request_id, cause = chain(&error), "payment failed");
+            failed_invocation(INTERNAL_MESSAGE)
+        })
     }
 
-    /// Changes the account that the event is about, and returns the outcome: `applied`, `outdated` if the account has changed since the
-    /// event, or `ignored`.
-    async fn apply(&self, body: &str, request: &Request) -> Result<&'static str, ApiError> {
-        let event: Event<'_> = serde_json::from_str(body).map_err(ApiError::internal)?;
-        let Event { id, kind, created, .. } = &event;
-        match self.offer.account(&event) {
-            Ok(None) => Ok("ignored"),
-            Ok(Some(paid)) => {
-                // The end of a subscription counts as one second later, so that no other event of the same second replaces it.
-                let at = created.saturating_add((kind == event::ENDED).into());
-                let is_applied = self.store(&paid, UnixSeconds::new(at), request).await?;
-                let outcome = if is_applied { "applied" } else { "outdated" };
-                let state = paid.subscription.to_string();
-                tracing::info!(event = id, kind, account = paid.account.as_str(), state, outcome, "payment");
-                if is_applied {
-                    self.complete(paid.account, id).await?;
-                }
-                Ok(outcome)
+    async fn handle(&self, payload: &str) -> Result<Reply, Error> {
+        let Some(message) = read::<Message<'_>>(payload) else { return Ok(IGNORED) };
+        let Some(records) = message.records else { return self.receive(&message).await };
+        let mut reply = IGNORED;
+        for record in &records {
+            if let Some(message) = read(&record.body) {
+                reply = self.receive(&message).await?;
             }
-            Err(Unapplied::UnknownEvent) => {
-                tracing::warn!(event = id, kind, "unknown event of payments");
-                Ok("ignored")
+        }
+        Ok(reply)
+    }
+
+    async fn receive(&self, message: &Message<'_>) -> Result<Reply, Error> {
+        let Some(event) = read::<Event<'_>>(message.detail.map(RawValue::get).unwrap_or_default()) else {
+            return Ok(IGNORED);
+        };
+        let Event { id, kind, .. } = &event;
+        if !event::KINDS.contains(&kind.as_str()) && event.data.is_some() {
+            tracing::warn!(function = NAME, event = id, kind, "unknown event of payments");
+            return Ok(IGNORED);
+        }
+        if !event.livemode && !self.accepts_test_events {
+            tracing::info!(function = NAME, event = id, kind, "test event ignored");
+            return Ok(IGNORED);
+        }
+        match self.apply(&event).await {
+            Err(Error::Unapplied(unapplied)) => {
+                tracing::warn!(
+                    function = NAME,
+                    event = id,
+                    kind,
+                    cause = unapplied.to_string(),
+                    "payment not applied"
+                );
+                Ok(IGNORED)
             }
-            Err(unapplied) => {
-                tracing::warn!(event = id, kind, cause = unapplied.to_string(), "payment not applied");
-                Ok("ignored")
-            }
+            applied => applied,
         }
     }
 
-    /// Stores the paid state, unless the account was changed after the time `at`. Returns whether it was stored. Payments can therefore be
-    /// reported repeatedly and in any order.
-    async fn store(&self, paid: &Paid, at: UnixSeconds, request: &Request) -> Result<bool, ApiError> {
-        let table = self.table.during(request.invocation());
-        let Paid { account: name, subscription } = paid;
+    async fn apply(&self, event: &Event<'_>) -> Result<Reply, Error> {
+        let Some(report) = self.offer.report(event)? else { return Ok(IGNORED) };
+        let reply = self.store(&report).await?;
+        let account = reply.account.as_ref().map(AccountName::as_str);
+        let (subscription, outcome) = (report.id.as_str(), reply.outcome.name());
+        tracing::info!(
+            function = NAME,
+            event = event.id,
+            kind = event.kind,
+            account,
+            subscription,
+            outcome,
+            "payment"
+        );
+        Ok(reply)
+    }
+
+    /// Merges the report into the stored subscription. The subscription moves to the account that its newest event names.
+    async fn store(&self, report: &Report) -> Result<Reply, Error> {
+        let table = self.table.with_timeout(OPERATION_TIMEOUT);
         for _ in 0..ATTEMPTS {
-            let before = access::account(table, name).await.map_err(ApiError::internal)?;
-            if before.as_ref().is_some_and(|before| before.changed_at > at) {
-                return Ok(false);
-            }
-            let new = || {
-                let account =
-                    Account { name: name.clone(), subscription: *subscription, gateway_keys: [].into() };
-                AccountRecord::new(account, at)
+            let owner = access::owner(table, &report.id).await?;
+            let owning = match &owner {
+                Some(owner) => access::account(table, owner).await?,
+                None => None,
             };
-            let mut account = before.clone().unwrap_or_else(new);
-            (account.account.subscription, account.changed_at) = (*subscription, at);
-            let change = Change { account, keys: Vec::new(), request: None };
-            if access::apply(table, before.as_ref(), &change).await.map_err(ApiError::internal)? {
-                return Ok(true);
+            let stored = owning.as_ref().and_then(|owning| owning.account.subscriptions.get(&report.id));
+            if stored.is_none() && !report.is_sold {
+                return Ok(IGNORED);
+            }
+            let name = report.name(stored.zip(owner.as_ref()));
+            let mut merged = stored.cloned().unwrap_or_default();
+            merged.merge(report.subscription.clone());
+            let stays = owner.as_ref() == Some(name);
+            if stays && stored == Some(&merged) {
+                return Ok(Reply { outcome: Outcome::Unchanged, account: Some(name.clone()) });
+            }
+            self.check_offered(&merged)?;
+            let left = owning.as_ref().filter(|_| !stays && stored.is_some()).map(|before| {
+                let mut after = before.clone();
+                after.account.subscriptions.remove(&report.id);
+                (before.clone(), after)
+            });
+            let before = if stays { owning.clone() } else { access::account(table, name).await? };
+            let mut account = before.clone().unwrap_or_else(|| AccountRecord::new(name.clone()));
+            account.account.store(report.id.clone(), merged, now()).map_err(Unapplied::from)?;
+            self.complete(&mut account.account).await?;
+            let subscriptions = vec![OwnerChange { id: report.id.clone(), before: owner.clone() }];
+            let change = Change { subscriptions, left, ..Change::of(account) };
+            if access::apply(table, before.as_ref(), &change).await? {
+                return Ok(Reply { outcome: Outcome::Applied, account: Some(name.clone()) });
             }
         }
-        Err(ApiError::internal(Contended))
+        Err(Error::Contended(report.account.clone()))
     }
 
-    /// Lets the function for accounts create the account's key in API Gateway. Until then, the authorizer uses the key of an earlier tier.
-    ///
-    /// # Errors
-    /// If the key may be missing. Stripe then repeats the event.
-    async fn complete(&self, account: AccountName, event: &str) -> Result<(), ApiError> {
-        let command = Command::SetAccount { account, tier: None, status: None, paid_until: None };
-        let request = if event.parse::<Label>().is_ok() { event } else { "payment" };
-        match self.accounts.invoke(&command, request).await {
-            Ok(Reply::Done(_)) => Ok(()),
-            Ok(Reply::Failed { error }) => Err(ApiError::internal(error.message)),
-            Err(error) => Err(ApiError::internal(error)),
+    /// Creates the keys in API Gateway that the account lacks. This function may not delete keys.
+    async fn complete(&self, account: &mut Account) -> Result<(), Error> {
+        for tier in account.tiers() {
+            if account.gateway_keys.get(&tier).is_some_and(|key| key.is_being_deleted) {
+                return Err(Error::BeingPruned(account.name.clone()));
+            }
+            if !self.gateway.has_key(account, tier) {
+                self.gateway.complete(account, tier, now()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the operator offers the tiers that the subscription pays for.
+    fn check_offered(&self, subscription: &Subscription) -> Result<(), Error> {
+        let tiers = subscription.entitlements().into_iter().map(|entitlement| entitlement.tier);
+        let missing = tiers.filter(|tier| self.gateway.plan(*tier).is_none()).max();
+        match missing.filter(|_| subscription.ended_at().is_none()) {
+            Some(tier) => Err(Error::NotOffered(tier)),
+            None => Ok(()),
         }
     }
+}
+
+/// Parses a part of a message. A part that cannot be parsed is reported, and need not be delivered again.
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    serde_json::from_str(text)
+        .inspect_err(|error| {
+            let cause = without_keys(&error.to_string());
+            tracing::warn!(function = NAME, cause, "payment not applied");
+        })
+        .ok()
+}
+
+fn now() -> UnixSeconds {
+    UnixMilliseconds::of_system_clock().into()
 }

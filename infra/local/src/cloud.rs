@@ -35,12 +35,8 @@ use crate::{backfill, build, invoke_api, schedules};
 
 /// The variable with the upstream API key, which is a secret in the template.
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
-/// The variable with the secret that signs the events of payments.
-const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
 /// The SDKs' variable for `DynamoDB`'s endpoint.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-/// The SDKs' variable for Lambda's endpoint.
-const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
 /// The SDKs' variable for the endpoint of API Gateway's control plane.
 const API_GATEWAY_VARIABLE: &str = "AWS_ENDPOINT_URL_API_GATEWAY";
 /// The variable with the place where functions write the public files.
@@ -103,11 +99,7 @@ impl Cloud {
         let logs = Logs::new(options.function_log.clone());
         let lambda_url =
             url_of(&lambda_listener).map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
-        let endpoints = [
-            (DYNAMODB_VARIABLE, dynamodb.url()),
-            (LAMBDA_VARIABLE, lambda_url.clone()),
-            (API_GATEWAY_VARIABLE, lambda_url),
-        ];
+        let endpoints = [(DYNAMODB_VARIABLE, dynamodb.url()), (API_GATEWAY_VARIABLE, lambda_url)];
         let pools = pools_of(&options, &template, programs, &endpoints, files.as_deref(), &logs);
         let access_log = options.access_log.clone();
         let gateway =
@@ -409,7 +401,7 @@ fn pools_of(
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: sets the secrets, the place and the address of the public files, and the delay of new keys; and overrides
+/// Completes the function's environment: sets the upstream API key, the place and the address of the public files, and the delay of new keys; and overrides
 /// the template's endpoints.
 fn complete(
     function: &mut Function,
@@ -431,7 +423,6 @@ fn complete(
             DELAY_VARIABLE => Some(delay.as_str()),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,
             KEY_VARIABLE => options.sent_key(),
-            PAYMENTS_VARIABLE => Some(options.payments_secret()),
             _ => {
                 let binary = &function.binary;
                 logs.push(&format!(

@@ -1,13 +1,11 @@
 //! The initial API keys: one for each tier, one of an account that is not paid for, and a revoked one. The keys are the same at every
 //! start. They are not secret, because they are valid only in the local cloud.
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::time::Duration;
 
 use common::auth::{
-    Account, AccountName, ApiKey, GatewayKey, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
-    Tier, UsageIdentifier,
+    AccountName, ApiKey, GatewayKey, KeyRecord, KeyState, Label, PaidTier, Tier, UsageIdentifier,
 };
 use common::time::UnixSeconds;
 use tables::access::{AccessRow, AccountRecord, Change, KeyChange, ValidKey};
@@ -96,8 +94,9 @@ async fn register(
     api_keys: &ApiKeys,
 ) -> Result<(), tables::Error> {
     let mut account = record.clone();
-    let tiers = account.account.gateway_keys.keys().copied().chain([account.account.subscription.tier]);
-    for tier in tiers.collect::<BTreeSet<_>>() {
+    let mut tiers = account.account.tiers();
+    tiers.extend(account.account.gateway_keys.keys());
+    for tier in tiers {
         let value = UsageIdentifier::new(STACK, &account.account.name, tier);
         let name = format!("{STACK}-{}", value.as_str());
         if let Some(plan) = api_keys.plan(tier.name())
@@ -109,8 +108,7 @@ async fn register(
         }
     }
     if account != record {
-        let change = Change { account, keys: Vec::new(), request: None };
-        access::apply(session, Some(&record), &change).await?;
+        access::apply(session, Some(&record), &Change::of(account)).await?;
     }
     Ok(())
 }
@@ -119,9 +117,8 @@ async fn register(
 fn initial(name: &str, key: &ApiKey) -> Option<Change> {
     let account: AccountName = format!("local-{name}").parse().ok()?;
     let label: Label = "made by the local cloud".parse().ok()?;
-    let subscription = Subscription {
+    let set_by_person = PaidTier {
         tier: if name == Tier::Starter.name() { Tier::Starter } else { Tier::Pro },
-        status: SubscriptionStatus::Active,
         paid_until: if name == "lapsed" { ENDED_AT } else { PAID_UNTIL },
     };
     let key = KeyRecord {
@@ -133,10 +130,10 @@ fn initial(name: &str, key: &ApiKey) -> Option<Change> {
         state: if name == "revoked" { KeyState::Revoked { at: ENDED_AT } } else { KeyState::Issued },
         expires_at: None,
     };
-    let account = Account { name: account, subscription, gateway_keys: [].into() };
-    let mut account = AccountRecord::new(account, CREATED_AT);
+    let mut account = AccountRecord::new(account);
+    account.account.set_by_person = Some(set_by_person);
     if key.state == KeyState::Issued {
         account.keys.insert(key.id(), ValidKey { label, expires_at: None });
     }
-    Some(Change { account, keys: vec![KeyChange { before: None, after: key }], request: None })
+    Some(Change { keys: vec![KeyChange { before: None, after: key }], ..Change::of(account) })
 }

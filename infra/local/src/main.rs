@@ -105,11 +105,6 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// The secret in an environment variable, if it is set.
-fn secret(variable: &str) -> Option<String> {
-    std::env::var(variable).ok().filter(|secret| !secret.is_empty())
-}
-
 impl Arguments {
     /// # Errors
     /// A sentence about an invalid option.
@@ -126,8 +121,7 @@ impl Arguments {
                 None if self.live => Upstream::Live,
                 None => Upstream::Simulator { seed: self.seed },
             },
-            upstream_key: secret("HYPIXEL_API_KEY"),
-            payments_secret: secret("STRIPE_WEBHOOK_SECRET"),
+            upstream_key: std::env::var("HYPIXEL_API_KEY").ok().filter(|key| !key.is_empty()),
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: self.binaries.map_or(Binaries::Build { profile: self.profile }, Binaries::Folder),
             concurrency: self.concurrency,

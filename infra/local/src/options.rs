@@ -28,7 +28,6 @@ const LIMIT_PARAMETERS: [&str; 11] = [
 const HIGH_LIMIT: &str = "1000000";
 /// The API key for upstreams that do not check it.
 const PLACEHOLDER_KEY: &str = "local-without-a-key";
-const PLACEHOLDER_PAYMENTS_SECRET: &str = "whsec_local_cloud";
 
 /// The options of a local cloud. Not `Debug`: they may hold the upstream API key.
 #[derive(Clone)]
@@ -60,8 +59,6 @@ pub struct Options {
     pub upstream: Upstream,
     /// The upstream API key. It is never sent to the simulator.
     pub upstream_key: Option<String>,
-    /// The secret that signs the events of payments; `None` for a placeholder.
-    pub payments_secret: Option<String>,
     /// Whether the limits of the template's usage plans apply. Otherwise limits are too high to reach, unless
     /// [`parameters`](field@Self::parameters) sets them.
     pub throttling: bool,
@@ -121,7 +118,6 @@ impl Default for Options {
             history: 1,
             upstream: Upstream::Simulator { seed: 1 },
             upstream_key: None,
-            payments_secret: None,
             throttling: true,
             parameters: BTreeMap::new(),
             binaries: Binaries::Build { profile: "dev".to_owned() },
@@ -189,11 +185,6 @@ impl Options {
             Upstream::Url(_) => Some(self.upstream_key.as_deref().unwrap_or(PLACEHOLDER_KEY)),
             Upstream::Live => self.upstream_key.as_deref(),
         }
-    }
-
-    /// The secret that signs the events of payments.
-    pub(crate) fn payments_secret(&self) -> &str {
-        self.payments_secret.as_deref().unwrap_or(PLACEHOLDER_PAYMENTS_SECRET)
     }
 }
 

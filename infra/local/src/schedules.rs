@@ -160,11 +160,11 @@ impl Scheduled {
     }
 }
 
-/// The event of a schedule. If the cloud's clock does not show the system's time, the event is marked as a backfill: without this
+/// The event of a schedule. If the cloud's clock does not show the system's time, an event with a time is marked as a backfill: without this
 /// mark, recorders refuse an event that is not from the present by the system's clock.
 fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
     let text = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
-    if clock.is_of_system() {
+    if clock.is_of_system() || !input.contains(SCHEDULED_TIME) {
         return Bytes::from(text);
     }
     let Ok(Value::Object(mut event)) = serde_json::from_str(&text) else { return Bytes::from(text) };

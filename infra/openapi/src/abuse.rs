@@ -5,8 +5,7 @@ use std::path::Path;
 
 use common::description::{Describe, Description};
 use common::routes::{
-    ASSETS, DOCS, DOCS_MARKDOWN, FAVICON, LLMS, MARKET, OPENAPI, REFERENCE_SCRIPT, Route, STATUS,
-    STRIPE_WEBHOOK, VERSION_1,
+    ASSETS, DOCS, DOCS_MARKDOWN, FAVICON, LLMS, MARKET, OPENAPI, REFERENCE_SCRIPT, Route, STATUS, VERSION_1,
 };
 use serde_json::Value;
 use status::Status;
@@ -172,12 +171,6 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
             head_limits,
             amount(paths),
             dollars(0, SHORT_S, GIGABYTES),
-        )?,
-        Abuse::at_limits(
-            &format!("{}, with `Payments`", code(STRIPE_WEBHOOK.path)),
-            of_method(root, "POST", STRIPE_WEBHOOK.path)?,
-            1.0,
-            dollars(ENVELOPE, LONG_S, GIGABYTES),
         )?,
     ])
 }

@@ -1,5 +1,5 @@
 //! The sample events in `events/`: API Gateway's event for the example of each route and for the authorizer, a command for
-//! accounts and keys, and the scheduler's events for the recorders.
+//! accounts and keys, an event of Stripe for payments, and the scheduler's events for the recorders.
 
 use common::routes::{DOCS, MAYOR, Reads, Route};
 use serde_json::{Value, json};
@@ -13,6 +13,8 @@ use crate::table::{self, code};
 /// The time of all events: 2026-11-16T12:00:00Z.
 const TIME_MS: i64 = 1_794_830_400_000;
 const TIME: &str = "2026-11-16T12:00:00Z";
+const TIME_S: i64 = TIME_MS / 1_000;
+const MONTH_S: i64 = 30 * 24 * 60 * 60;
 
 /// An account of the local cloud, and its tier.
 const ACCOUNT: &str = "local-pro";
@@ -72,6 +74,13 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
         meaning: "the command to explain a key that was never issued".to_owned(),
         content: json!({ "command": "explain_key", "key": KEY }),
     });
+    events.push(Event {
+        function: "payments".to_owned(),
+        meaning:
+            "a new subscription in Stripe's test mode, which pays for `price_pro`, as EventBridge sends it"
+                .to_owned(),
+        content: of_subscription(),
+    });
     events.extend(FEEDS.iter().map(|feed| Event {
         function: format!("record-{}", feed.name),
         meaning: "the scheduler's event, as a backfill".to_owned(),
@@ -79,6 +88,52 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
     }));
     events.sort_by(|one, other| one.function.cmp(&other.function));
     Ok(events)
+}
+
+/// Returns a snapshot event of Stripe in the event of `EventBridge`.
+fn of_subscription() -> Value {
+    let kind = "customer.subscription.created";
+    let subscription = json!({
+        "id": "sub_Sample",
+        "object": "subscription",
+        "customer": "cus_Sample",
+        "status": "active",
+        "collection_method": "charge_automatically",
+        "pause_collection": null,
+        "metadata": { "account": "sample" },
+        "cancel_at": null,
+        "cancel_at_period_end": false,
+        "ended_at": null,
+        "cancellation_details": { "comment": null, "feedback": null, "reason": null },
+        "items": { "object": "list", "has_more": false, "data": [{
+            "id": "si_Sample",
+            "object": "subscription_item",
+            "price": { "id": "price_pro", "object": "price" },
+            "quantity": 1,
+            "current_period_start": TIME_S,
+            "current_period_end": TIME_S + MONTH_S,
+        }] },
+    });
+    json!({
+        "version": "0",
+        "id": "00000000-0000-4000-8000-000000000000",
+        "detail-type": kind,
+        "source": "aws.partner/stripe.com/ed_test_Sample",
+        "account": "123456789012",
+        "time": TIME,
+        "region": "eu-central-1",
+        "resources": [],
+        "detail": {
+            "id": "evt_Sample",
+            "object": "event",
+            "api_version": "2025-03-31.basil",
+            "type": kind,
+            "created": TIME_S,
+            // Harmless if somebody sends the event to a deployment, which ignores the test mode.
+            "livemode": false,
+            "data": { "object": subscription },
+        },
+    })
 }
 
 /// Returns the event of a request to the route. `request` is the path and the query.

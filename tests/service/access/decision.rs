@@ -40,7 +40,7 @@ fn event(keys: &[&str], time: i64) -> String {
 }
 
 /// The authorizer's decision on a key: the tier if it allows the request, otherwise `deny` or its error.
-async fn decide(cloud: &Cloud, key: &str, time: i64) -> String {
+pub(super) async fn decide(cloud: &Cloud, key: &str, time: i64) -> String {
     decision(&invoke(cloud, AUTHORIZER, event(&[key], time)).await.json())
 }
 
@@ -100,7 +100,7 @@ async fn an_upgraded_account_is_counted_in_its_highest_usable_tier_until_the_new
             NOW,
             Tier::Free,
         ),
-        // A payment has changed the tier, and the function for accounts has not created the key yet.
+        // An operator has deleted the key of the tier.
         (json!({"starter": gateway_key(NOW - 1)}), NOW, Tier::Starter),
     ];
     for (number, (gateway_keys, time, expected)) in (1..).zip(cases) {
@@ -285,7 +285,10 @@ async fn invalid_rows_fail_the_decision() {
         with(&account, "status", json!({"S": "ACTIVE"})),
         with(&account, "paid_until", json!({"N": "1e40"})),
         with(&account, "paid_until", Value::Null),
-        with(&account, "changed_at", Value::Null),
+        with(&account, "tier", Value::Null),
+        with(&account, "subscriptions", json!({"S": "{"})),
+        with(&account, "subscriptions", json!({"S": "[]"})),
+        with(&account, "subscriptions", json!({"S": r#"{"sub_1": {"latest": {"status": "gold"}}}"#})),
         with(&account, "keys", Value::Null),
         with(&account, "keys", json!({"M": {"x": {"M": {"label": {"S": "ci"}}}}})),
         with(&account, "gateway_keys", Value::Null),

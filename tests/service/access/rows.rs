@@ -28,14 +28,13 @@ pub(super) fn key_row(key: &ApiKey, account: &str) -> Value {
     })
 }
 
-/// The row of an account that is paid until this time in Unix seconds. Only commands need its lists of keys.
+/// The row of an account that a person has set, which is paid until this time in Unix seconds. Only commands need its lists of keys.
 pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64) -> Value {
     json!({
         "pk": {"S": format!("account#{name}")},
         "tier": {"S": tier},
         "status": {"S": status},
         "paid_until": {"N": paid_until.to_string()},
-        "changed_at": {"N": "1777000000"},
         "keys": {"M": {}},
         "gateway_keys": {"M": {}},
         "issued_day": {"N": "0"},

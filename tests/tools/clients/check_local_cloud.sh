@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each client, sends events
-# of payments that Stripe's library signs, and runs the examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3
-# with venv. It starts a local cloud, unless the variables of with_local_cloud.sh name a running cloud.
+# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each client, sends events of
+# payments that have the types of Stripe's library, and runs the examples in functions/examples. It needs Node.js 20 or newer, npm, and
+# Python 3 with venv. It starts a local cloud, unless the variables of with_local_cloud.sh name a running cloud.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 [[ -n "${BASE_URL:-}" ]] || exec tests/tools/with_local_cloud.sh tests/tools/clients/check_local_cloud.sh

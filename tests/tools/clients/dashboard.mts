@@ -1,12 +1,11 @@
 // Uses the example dashboard in a real browser: buys access, waits for the payment, and issues, replaces and revokes keys. Reloads pages,
-// and sends a form twice. A server with two checkout sessions replaces Stripe, and Stripe's own library signs the events.
+// and sends a form twice. A server with two checkout sessions replaces Stripe.
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium } from "playwright-core";
-import Stripe from "stripe";
 
 const { BASE_URL, LAMBDA_URL, CHROMIUM, PYTHON, EXAMPLES } = process.env as Record<string, string>;
 const NOW = Math.floor(Date.now() / 1_000);
@@ -29,11 +28,12 @@ async function mayor(key: string): Promise<number> {
 
 async function pay(customer: string): Promise<void> {
     const item = { price: { id: "price_pro" }, current_period_start: NOW, current_period_end: NOW + 2_592_000 };
-    const object = { customer, metadata: {}, status: "active", items: { data: [item] } };
-    const payload = JSON.stringify({ id: `evt_${customer}`, type: "customer.subscription.created", created: NOW, data: { object } });
-    const signature = new Stripe("sk_test_local").webhooks.generateTestHeaderString({ payload, secret: "whsec_local_cloud" });
-    const response = await fetch(`${BASE_URL}/webhooks/stripe`, { method: "POST", body: payload, headers: { "Stripe-Signature": signature } });
-    assert.equal(response.status, 200);
+    const object = { id: `sub_${customer}`, customer, metadata: {}, status: "active", items: { data: [item] } };
+    const type = "customer.subscription.created";
+    const detail = { id: `evt_${customer}`, type, created: NOW, livemode: false, data: { object } };
+    const body = JSON.stringify({ "detail-type": type, detail });
+    const response = await fetch(`${LAMBDA_URL}/2015-03-31/functions/payments/invocations`, { method: "POST", body });
+    assert.deepEqual(await response.json(), { outcome: "applied", account: customer });
 }
 
 const [checkouts, checkoutPort] = await listen((request, response) => {

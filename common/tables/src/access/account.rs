@@ -4,17 +4,22 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use common::auth::{Account, AccountName, GatewayKey, KeyId, Label, Subscription, SubscriptionStatus, Tier};
+use common::auth::{
+    Account, AccountName, AccountStatus, GatewayKey, KeyId, Label, PaidTier, Subscription, SubscriptionId,
+    Tier,
+};
 use common::time::UnixSeconds;
 
 use crate::item::{Attributes, Corrupt, PARTITION_KEY, integer, number, string, text};
 
 pub(super) const PREFIX: &str = "account#";
 
-const TIER: &str = "tier";
 const STATUS: &str = "status";
+/// What a person has set, if anything.
+const TIER: &str = "tier";
 const PAID_UNTIL: &str = "paid_until";
-const CHANGED_AT: &str = "changed_at";
+/// The subscriptions by id, as JSON. Absent without subscriptions.
+const SUBSCRIPTIONS: &str = "subscriptions";
 const VERSION: &str = "version";
 /// The valid keys: a map from KEY-ID to label and expiry.
 const KEYS: &str = "keys";
@@ -34,8 +39,6 @@ const ISSUED_KEYS: &str = "issued_keys";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountRecord {
     pub account: Account,
-    /// When the subscription was last changed, by a person or by an event of payments.
-    pub changed_at: UnixSeconds,
     /// The keys that are issued and not revoked. Expired keys stay until the next change.
     pub keys: BTreeMap<KeyId, ValidKey>,
     pub issued: Issued,
@@ -60,10 +63,11 @@ pub struct Issued {
 }
 
 impl AccountRecord {
-    /// A new account without keys.
+    /// A new account without entries and keys.
     #[must_use]
-    pub fn new(account: Account, changed_at: UnixSeconds) -> Self {
-        Self { account, changed_at, keys: BTreeMap::new(), issued: Issued::default(), version: 0 }
+    pub fn new(name: AccountName) -> Self {
+        let account = Account::new(name);
+        Self { account, keys: BTreeMap::new(), issued: Issued::default(), version: 0 }
     }
 
     /// Removes the keys that have expired at the time `now`.
@@ -89,8 +93,10 @@ pub(super) fn partition(name: &AccountName) -> String {
     format!("{PREFIX}{name}")
 }
 
-pub(super) fn row(record: &AccountRecord) -> Attributes {
-    let Account { name, subscription, gateway_keys } = &record.account;
+/// # Errors
+/// If a time of a subscription is not in the years of RFC 3339.
+pub(super) fn row(record: &AccountRecord) -> Result<Attributes, serde_json::Error> {
+    let Account { name, status, set_by_person, subscriptions, gateway_keys } = &record.account;
     let gateway_keys = gateway_keys.iter().map(|(tier, key)| {
         let mark = key.is_being_deleted.then_some((IS_BEING_DELETED, AttributeValue::Bool(true)));
         let key =
@@ -101,19 +107,24 @@ pub(super) fn row(record: &AccountRecord) -> Attributes {
         let expiry = key.expires_at.map(|at| (EXPIRES_AT, number(at.get())));
         (id.as_str(), map([(LABEL, string(key.label.as_str()))].into_iter().chain(expiry)))
     });
+    let set_by_person = set_by_person.iter().flat_map(|PaidTier { tier, paid_until }| {
+        [(TIER, string(tier.name())), (PAID_UNTIL, number(paid_until.get()))]
+    });
+    let subscriptions = match subscriptions {
+        none if none.is_empty() => None,
+        some => Some((SUBSCRIPTIONS, string(serde_json::to_string(some)?))),
+    };
     let attributes = [
         (PARTITION_KEY, string(partition(name))),
-        (TIER, string(subscription.tier.name())),
-        (STATUS, string(subscription.status.name())),
-        (PAID_UNTIL, number(subscription.paid_until.get())),
-        (CHANGED_AT, number(record.changed_at.get())),
+        (STATUS, string(status.name())),
         (KEYS, map(keys)),
         (GATEWAY_KEYS, map(gateway_keys)),
         (ISSUED_DAY, number(record.issued.day)),
         (ISSUED_KEYS, number(record.issued.keys)),
         (VERSION, number(record.version)),
     ];
-    attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let attributes = attributes.into_iter().chain(set_by_person).chain(subscriptions);
+    Ok(attributes.map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 fn map<'a>(entries: impl IntoIterator<Item = (&'a str, AttributeValue)>) -> AttributeValue {
@@ -121,16 +132,13 @@ fn map<'a>(entries: impl IntoIterator<Item = (&'a str, AttributeValue)>) -> Attr
 }
 
 pub(super) fn read(row: &Attributes, name: &AccountName) -> Result<AccountRecord, Corrupt> {
-    let tier = Tier::ALL.into_iter().find(|tier| is(row, TIER, tier.name()));
-    let status = SubscriptionStatus::ALL.into_iter().find(|status| is(row, STATUS, status.name()));
+    let status = AccountStatus::ALL.into_iter().find(|status| is(row, STATUS, status.name()));
     Ok(AccountRecord {
         account: Account {
             name: name.clone(),
-            subscription: Subscription {
-                tier: tier.ok_or(Corrupt::new(TIER, "a tier"))?,
-                status: status.ok_or(Corrupt::new(STATUS, "the status of a subscription"))?,
-                paid_until: time(row, PAID_UNTIL)?,
-            },
+            status: status.ok_or(Corrupt::new(STATUS, "the status of an account"))?,
+            set_by_person: set_by_person(row)?,
+            subscriptions: subscriptions(row)?,
             gateway_keys: entries(
                 row,
                 GATEWAY_KEYS,
@@ -145,7 +153,6 @@ pub(super) fn read(row: &Attributes, name: &AccountName) -> Result<AccountRecord
                 },
             )?,
         },
-        changed_at: time(row, CHANGED_AT)?,
         keys: entries(
             row,
             KEYS,
@@ -160,6 +167,23 @@ pub(super) fn read(row: &Attributes, name: &AccountName) -> Result<AccountRecord
         issued: Issued { day: integer(row, ISSUED_DAY)?, keys: natural(row, ISSUED_KEYS)? },
         version: natural(row, VERSION)?,
     })
+}
+
+fn set_by_person(row: &Attributes) -> Result<Option<PaidTier>, Corrupt> {
+    if !row.contains_key(TIER) && !row.contains_key(PAID_UNTIL) {
+        return Ok(None);
+    }
+    let tier = Tier::ALL.into_iter().find(|tier| is(row, TIER, tier.name()));
+    let tier = tier.ok_or(Corrupt::new(TIER, "a tier"))?;
+    Ok(Some(PaidTier { tier, paid_until: time(row, PAID_UNTIL)? }))
+}
+
+fn subscriptions(row: &Attributes) -> Result<BTreeMap<SubscriptionId, Subscription>, Corrupt> {
+    if !row.contains_key(SUBSCRIPTIONS) {
+        return Ok(BTreeMap::new());
+    }
+    let json = text(row, SUBSCRIPTIONS)?;
+    serde_json::from_str(&json).map_err(|_| Corrupt::new(SUBSCRIPTIONS, "subscriptions as JSON"))
 }
 
 /// Returns the entries of the map in `attribute`.

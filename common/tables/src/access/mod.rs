@@ -1,6 +1,7 @@
 //! Accounts and API keys. Each account has one row with the `pk` `account#NAME`, and each key one row with the `pk` `key#ID`, which has
-//! only the key's digest. The account's row lists its valid keys. Every change of an account or of its keys is one transaction that replaces
-//! the account's row if nothing else has replaced it since it was read ([`apply`]), so all rules about an account are checked on one row.
+//! only the key's digest. The account's row lists its valid keys and its subscriptions. Every change of an account or of its keys is one
+//! transaction that replaces the account's row if nothing else has replaced it since it was read ([`apply`]), so all rules about an account
+//! are checked on one row. A row `subscription#ID` says which account has the subscription.
 //!
 //! The index `ended` lists the replaced and revoked keys of an account, and lags about a second behind the table. A row
 //! `request#NAME#ID` stores for a day which key a request issued, so that a client can repeat the request.
@@ -9,22 +10,20 @@
 
 mod account;
 mod key;
+mod owner;
 mod request;
 
-use common::auth::{AccountName, KeyDigest, KeyId, KeyRecord, Label};
+use common::auth::{AccountName, KeyDigest, KeyId, KeyRecord, Label, SubscriptionId};
 use common::time::{UnixMilliseconds, UnixSeconds};
-use futures_util::{StreamExt, TryStreamExt, stream};
 
 pub use self::account::{AccountRecord, Issued, ValidKey};
 pub use self::request::IssuedKey;
 use crate::error::Error;
 use crate::item::{Attributes, Corrupt, PARTITION_KEY, number, string, text};
-use crate::session::{Condition, Session};
+use crate::session::{Condition, Session, TRANSACTION, Write};
 
 /// The maximum number of rows in a page.
 const PAGE_ROWS: i32 = 1_000;
-/// The number of concurrent deletions of keys.
-const CONCURRENT_DELETIONS: usize = 8;
 
 /// Returns the latest version of the account, if it exists.
 ///
@@ -89,6 +88,15 @@ pub async fn issued_by(
     checked(table, &row, request::read(&row, request, now))
 }
 
+/// Returns the account that has the subscription, if any.
+///
+/// # Errors
+/// If the table does not answer in time, or the row is corrupt.
+pub async fn owner(table: Session<'_>, id: &SubscriptionId) -> Result<Option<AccountName>, Error> {
+    let row = get(table, owner::partition(id)).await?;
+    row.map(|row| checked(table, &row, owner::read(&row))).transpose()
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessRow {
     Account(AccountRecord),
@@ -109,11 +117,11 @@ pub struct Page {
 /// # Errors
 /// If the table does not answer in time.
 pub async fn page(table: Session<'_>, after: Option<String>) -> Result<Page, Error> {
-    let after = after.map(|key| Attributes::from([(PARTITION_KEY.to_owned(), string(key))]));
+    let after = after.map(key_of);
     let (rows, next) = table.scan_page(after, PAGE_ROWS).await?;
-    let is_request =
-        |row: &Attributes| text(row, PARTITION_KEY).is_ok_and(|key| key.starts_with(request::PREFIX));
-    let rows = rows.into_iter().filter(|row| !is_request(row));
+    let is_other =
+        |key: String| [request::PREFIX, owner::PREFIX].iter().any(|prefix| key.starts_with(prefix));
+    let rows = rows.into_iter().filter(|row| !text(row, PARTITION_KEY).is_ok_and(is_other));
     Ok(Page {
         rows: rows.map(|row| checked(table, &row, read_row(&row))).collect(),
         next: next.and_then(|key| text(&key, PARTITION_KEY).ok()),
@@ -128,6 +136,34 @@ pub struct Change {
     pub keys: Vec<KeyChange>,
     /// The request that issued one of the keys.
     pub request: Option<IssuedKey>,
+    pub subscriptions: Vec<OwnerChange>,
+    /// The account that a subscription leaves, as it was read and as it shall be.
+    pub left: Option<(AccountRecord, AccountRecord)>,
+}
+
+impl Change {
+    /// A change of nothing but the account.
+    #[must_use]
+    pub const fn of(account: AccountRecord) -> Self {
+        Self { account, keys: Vec::new(), request: None, subscriptions: Vec::new(), left: None }
+    }
+}
+
+/// A subscription that the changed account gets.
+#[derive(Debug)]
+pub struct OwnerChange {
+    pub id: SubscriptionId,
+    /// The account that had it, as it was read.
+    pub before: Option<AccountName>,
+}
+
+impl OwnerChange {
+    fn condition(&self) -> Condition {
+        match &self.before {
+            None => Condition::new("attribute_not_exists(pk)"),
+            Some(before) => Condition::new("account = :account").with(":account", string(before.as_str())),
+        }
+    }
 }
 
 /// A change of a key.
@@ -151,8 +187,8 @@ impl KeyChange {
     }
 }
 
-/// Makes all of the change, or nothing if the account is no longer as it was read (`before`; `None` if it did not exist); the caller must
-/// then read it again. Returns whether the change was made. Writes a line with both states of each changed row to the audit trail.
+/// Makes all of the change, or nothing if one of its rows is no longer as it was read (`before` is the account; `None` if it did not exist); the
+/// caller must then read them again. Returns whether the change was made. Writes a line with both states of each changed row to the audit trail.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -161,17 +197,18 @@ pub async fn apply(
     before: Option<&AccountRecord>,
     change: &Change,
 ) -> Result<bool, Error> {
-    let Change { account, keys, request } = change;
+    let Change { account, keys, request, subscriptions, left } = change;
+    let name = &account.account.name;
     let mut rows: Vec<_> = keys.iter().map(|key| (key::row(&key.after), Some(key.condition()))).collect();
-    rows.extend(request.as_ref().map(|issued| (request::row(&account.account.name, issued), None)));
-    let condition = match before {
-        None => Condition::new("attribute_not_exists(pk)"),
-        Some(before) => Condition::new("version = :version").with(":version", number(before.version)),
-    };
-    // A new account begins with the time, so that a change of a deleted account of the same name cannot fit.
-    let first = || UnixMilliseconds::of_system_clock().get().unsigned_abs();
-    let version = before.map_or_else(first, |before| before.version + 1);
-    rows.push((account::row(&AccountRecord { version, ..account.clone() }), Some(condition)));
+    rows.extend(request.as_ref().map(|issued| (request::row(name, issued), None)));
+    let owners =
+        subscriptions.iter().map(|owner| (owner::row(&owner.id, &account.account), Some(owner.condition())));
+    rows.extend(owners);
+    let accounts =
+        [(before, account)].into_iter().chain(left.iter().map(|(before, after)| (Some(before), after)));
+    for (before, after) in accounts {
+        rows.push(account_row(before, after)?);
+    }
     let is_made = table.put_at_once(rows).await?.is_some();
     if is_made {
         write_trail(before, change);
@@ -179,19 +216,40 @@ pub async fn apply(
     Ok(is_made)
 }
 
+/// Returns the account's row with the next version, and the condition that it is as it was read.
+fn account_row(
+    before: Option<&AccountRecord>,
+    after: &AccountRecord,
+) -> Result<(Attributes, Option<Condition>), Error> {
+    let condition = match before {
+        None => Condition::new("attribute_not_exists(pk)"),
+        Some(before) => Condition::new("version = :version").with(":version", number(before.version)),
+    };
+    // A new account begins with the time, so that a change of a deleted account of the same name cannot fit.
+    let first = || UnixMilliseconds::of_system_clock().get().unsigned_abs();
+    let version = before.map_or_else(first, |before| before.version + 1);
+    let row = account::row(&AccountRecord { version, ..after.clone() }).map_err(Error::unwritable)?;
+    Ok((row, Some(condition)))
+}
+
 fn write_trail(before: Option<&AccountRecord>, change: &Change) {
-    let after = &change.account.account;
-    let name = after.name.as_str();
-    let before = before.map(|before| before.account.subscription);
-    if before != Some(after.subscription) {
-        let before = before.map(|before| before.to_string());
-        let after = after.subscription.to_string();
-        tracing::info!(account = name, before, after, "changed");
+    write_account_trail(before, &change.account);
+    if let Some((before, after)) = &change.left {
+        write_account_trail(Some(before), after);
     }
     for KeyChange { before, after } in
         change.keys.iter().filter(|key| key.before.as_ref() != Some(&key.after))
     {
         write_key_trail(after, before.as_ref(), Some(after));
+    }
+}
+
+fn write_account_trail(before: Option<&AccountRecord>, after: &AccountRecord) {
+    let name = after.account.name.as_str();
+    let before = before.map(|before| before.account.to_string());
+    let after = after.account.to_string();
+    if before.as_ref() != Some(&after) {
+        tracing::info!(account = name, before, after, "changed");
     }
 }
 
@@ -202,21 +260,20 @@ fn write_key_trail(key: &KeyRecord, before: Option<&KeyRecord>, after: Option<&K
     tracing::info!(account, key_id = key_id.as_str(), label, before, after, "changed");
 }
 
-/// Deletes the row of the account, unless it has changed since it was read. Returns whether the row was deleted.
+/// Deletes the rows of the account and of its subscriptions, unless it has changed since it was read. Returns whether they were deleted.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn delete_account(table: Session<'_>, account: &AccountRecord) -> Result<bool, Error> {
-    let name = &account.account.name;
-    let request = table
-        .delete_item()
-        .key(PARTITION_KEY, string(account::partition(name)))
-        .condition_expression("attribute_not_exists(pk) OR version = :version")
-        .expression_attribute_values(":version", number(account.version));
-    let is_deleted = table.write("DeleteItem", request.send()).await?.is_some();
+pub async fn delete_account(table: Session<'_>, record: &AccountRecord) -> Result<bool, Error> {
+    let account = &record.account;
+    let condition = Condition::new("attribute_not_exists(pk) OR version = :version")
+        .with(":version", number(record.version));
+    let mut rows = vec![(Write::Delete(key_of(account::partition(&account.name))), Some(condition))];
+    let owners = account.subscriptions.keys().map(|id| (Write::Delete(key_of(owner::partition(id))), None));
+    rows.extend(owners);
+    let is_deleted = table.write_at_once(rows).await?.is_some();
     if is_deleted {
-        let before = account.account.subscription.to_string();
-        tracing::info!(account = name.as_str(), before, "changed");
+        tracing::info!(account = account.name.as_str(), before = account.to_string(), "changed");
     }
     Ok(is_deleted)
 }
@@ -225,20 +282,23 @@ pub async fn delete_account(table: Session<'_>, account: &AccountRecord) -> Resu
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn delete_keys(table: Session<'_>, keys: Vec<KeyRecord>) -> Result<(), Error> {
-    let delete = |key| delete_key(table, key);
-    stream::iter(keys).map(delete).buffer_unordered(CONCURRENT_DELETIONS).try_collect().await
-}
-
-async fn delete_key(table: Session<'_>, key: KeyRecord) -> Result<(), Error> {
-    let request = table.delete_item().key(PARTITION_KEY, string(key::partition(&key.id())));
-    table.write("DeleteItem", request.send()).await?;
-    write_key_trail(&key, Some(&key), None);
+pub async fn delete_keys(table: Session<'_>, keys: &[KeyRecord]) -> Result<(), Error> {
+    for keys in keys.chunks(TRANSACTION as usize) {
+        let rows = keys.iter().map(|record| (Write::Delete(key_of(key::partition(&record.id()))), None));
+        table.write_at_once(rows.collect()).await?;
+        for key in keys {
+            write_key_trail(key, Some(key), None);
+        }
+    }
     Ok(())
 }
 
+fn key_of(partition: String) -> Attributes {
+    Attributes::from([(PARTITION_KEY.to_owned(), string(partition))])
+}
+
 async fn get(table: Session<'_>, key: String) -> Result<Option<Attributes>, Error> {
-    table.get(Attributes::from([(PARTITION_KEY.to_owned(), string(key))])).await
+    table.get(key_of(key)).await
 }
 
 fn checked<T>(table: Session<'_>, row: &Attributes, read: Result<T, Corrupt>) -> Result<T, Error> {

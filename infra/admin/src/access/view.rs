@@ -1,19 +1,31 @@
 //! Accounts and keys as text for people.
 
-use accounts::{AccountView, KeyView, State};
+use std::fmt::Display;
+
+use accounts::{AccountView, KeyView, State, SubscriptionView};
 
 use crate::output::table;
 
 pub(crate) fn account(account: &AccountView) -> String {
     let mut lines = vec![
         ["account".to_owned(), account.name.to_string()],
-        ["tier".to_owned(), account.tier.to_string()],
+        ["tier".to_owned(), or_none(account.tier)],
         ["status".to_owned(), account.status.to_string()],
-        ["paid until".to_owned(), account.paid_until.to_string()],
+        ["paid until".to_owned(), or_none(account.paid_until)],
         ["allowed".to_owned(), yes_or_no(account.reason.as_deref())],
     ];
     lines.extend(account.usable_from.map(|from| ["usable from".to_owned(), from.to_string()]));
+    lines.extend(account.subscriptions.iter().map(|of| ["subscription".to_owned(), subscription(of)]));
     table(None, lines)
+}
+
+fn subscription(of: &SubscriptionView) -> String {
+    let (status, tier, paid_until) = (or_none(of.status), or_none(of.tier), or_none(of.paid_until));
+    format!("{}: {status}, {tier} until {paid_until}", of.id)
+}
+
+pub(crate) fn or_none(value: Option<impl Display>) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| value.to_string())
 }
 
 /// `yes`, or `no` with the reason.

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use accounts::command::Command::SetAccount;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
-use common::auth::{AccountName, SubscriptionStatus, Tier};
+use common::auth::{AccountName, AccountStatus, Tier};
 use common::time::UnixSeconds;
 
 use crate::access::options::AccessOptions;
@@ -40,15 +40,15 @@ enum Command {
         /// The name of the account: 1 to 64 letters, digits and . _ - @ +
         #[arg(value_parser = account_name)]
         name: AccountName,
-        /// The tier, which sets the limits
+        /// The tier, which sets the limits; subscriptions of the account may add another tier or time
         #[arg(long, value_parser = tier())]
         tier: Option<Tier>,
         /// The last paid second; a date means its first second in UTC, so 2030-01-01 pays for all of 2029
         #[arg(long, value_name = "DATE", value_parser = time)]
         paid_until: Option<UnixSeconds>,
-        /// A suspended account's requests are rejected, even if it is paid; a new account is active by default
+        /// A suspended account's requests are rejected, whatever is paid, until a person lifts it; a new account is active by default
         #[arg(long, value_parser = status())]
-        status: Option<SubscriptionStatus>,
+        status: Option<AccountStatus>,
     },
     /// Show an account, whether its requests are accepted now, and its keys
     Show {
@@ -90,9 +90,9 @@ fn tier() -> impl clap::builder::TypedValueParser<Value = Tier> {
     names.try_map(|name| Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("unknown tier"))
 }
 
-fn status() -> impl clap::builder::TypedValueParser<Value = SubscriptionStatus> {
-    let names = PossibleValuesParser::new(SubscriptionStatus::ALL.map(SubscriptionStatus::name));
-    let find = |name: String| SubscriptionStatus::ALL.into_iter().find(|status| status.name() == name);
+fn status() -> impl clap::builder::TypedValueParser<Value = AccountStatus> {
+    let names = PossibleValuesParser::new(AccountStatus::ALL.map(AccountStatus::name));
+    let find = |name: String| AccountStatus::ALL.into_iter().find(|status| status.name() == name);
     names.try_map(move |name| find(name).ok_or("unknown status"))
 }
 

@@ -20,7 +20,11 @@ pub(super) async fn run(accounts: &Accounts, format: Format) -> Result<(), Error
     let (mut pruned, mut gateway_keys) = (0, 0);
     let mut progress = Progress::new();
     let lapsed = |row: Row| match row {
-        Row::Account(AccountRow { account, paid_until, .. }) if paid_until < now() => Some(account),
+        Row::Account(AccountRow { account, paid_until, .. })
+            if paid_until.is_none_or(|until| until < now()) =>
+        {
+            Some(account)
+        }
         _ => None,
     };
     let rows = pages(accounts).await?.rows;

@@ -7,7 +7,7 @@ use accounts::command::Command;
 use common::auth::ApiKey;
 
 use crate::access::options::AccessOptions;
-use crate::access::view::{key_lines, yes_or_no};
+use crate::access::view::{key_lines, or_none, yes_or_no};
 use crate::arguments::STANDARD_STREAM;
 use crate::error::Error;
 use crate::key_input;
@@ -34,8 +34,8 @@ fn show(options: &AccessOptions, explanation: &Explanation) -> Result<ExitCode, 
     let text = || {
         let mut lines = key.as_ref().map(key_lines).unwrap_or_default();
         if let Some(account) = account {
-            lines.push(["tier".to_owned(), account.tier.to_string()]);
-            lines.push(["paid until".to_owned(), account.paid_until.to_string()]);
+            lines.push(["tier".to_owned(), or_none(account.tier)]);
+            lines.push(["paid until".to_owned(), or_none(account.paid_until)]);
         }
         lines.push(["status".to_owned(), status.to_string()]);
         lines.push(["allowed".to_owned(), yes_or_no(reason.as_deref())]);

@@ -122,7 +122,10 @@ impl Scope {
                 Ok(operand(left)? == operand(right)?)
             }
             (Some(("Fn::Not", _)), Some([operand])) => Ok(!self.condition(operand)?),
-            _ => Err("it must be Fn::Equals with two operands or Fn::Not with one".to_owned()),
+            (Some(("Fn::And", _)), Some(operands)) => {
+                operands.iter().try_fold(true, |all, operand| Ok(all && self.condition(operand)?))
+            }
+            _ => Err("it must be Fn::Equals with two operands, Fn::Not with one, or Fn::And".to_owned()),
         }
     }
 }

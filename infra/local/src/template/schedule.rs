@@ -28,7 +28,7 @@ pub struct Schedule {
     pub max_retries: u64,
 }
 
-/// The schedules of a function.
+/// The schedules of a function, without disabled ones.
 ///
 /// # Errors
 /// When a schedule has no input, or is neither a rate nor evenly spaced minutes of every hour.
@@ -44,6 +44,9 @@ pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
             continue;
         }
         let event = event.section("Properties")?;
+        if event.text("State")?.as_deref() == Some("DISABLED") {
+            continue;
+        }
         let expression = event.required_text("ScheduleExpression")?;
         let (period, offset) = rhythm(&expression).ok_or_else(|| {
             let reason = format!(

@@ -58,7 +58,7 @@ fn long_form(tag: &str, content: Value) -> Result<Value, String> {
             Some(parts) => ("Fn::GetAtt".to_owned(), Value::from(vec![parts.0, parts.1])),
             None => return Err("!GetAtt must name a resource and an attribute".to_owned()),
         },
-        "Equals" | "If" | "Not" | "Sub" => (format!("Fn::{tag}"), content),
+        "And" | "Equals" | "If" | "Not" | "Sub" => (format!("Fn::{tag}"), content),
         _ => return Err(format!("it uses the tag !{tag}, which the local cloud does not support")),
     };
     Ok(Value::Object(Map::from_iter([(function, argument)])))

@@ -176,7 +176,6 @@ async fn a_function_has_the_environment_of_its_template_and_the_only_known_secre
     assert_eq!((&response["GREETING"], &response["HYPIXEL_API_KEY"]), (&json!("off"), &json!("k")));
     assert_eq!((&response["OTHER"], &response["HOME"]), (&Value::Null, &Value::Null));
     assert_eq!(response["AWS_ENDPOINT_URL_DYNAMODB"], cloud.dynamodb().url());
-    assert_eq!(response["AWS_ENDPOINT_URL_LAMBDA"], cloud.lambda_url());
     assert_eq!(response["AWS_ENDPOINT_URL_API_GATEWAY"], cloud.lambda_url());
     assert!(cloud.logs()[0].starts_with("local: parrot: OTHER is not set"), "{:?}", cloud.logs());
     cloud.shutdown().await;

@@ -78,6 +78,15 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
 }
 
 #[tokio::test]
+async fn an_event_without_a_time_is_sent_unchanged() {
+    let template = TEMPLATE.replace(",\"time\":\"<aws.scheduler.scheduled-time>\"", "");
+    let cloud = start("untimed", &template).await;
+    cloud.clock().advance(Duration::from_mins(10));
+    assert_eq!(await_lines(&cloud, "noted", 1).await, ["noted {\"say\":\"note\"}"]);
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
 async fn an_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minute() {
     for expression in ["rate(10 minutes)", "rate(1 minute)", "cron(* * * * ? *)"] {
         let template = TEMPLATE.replace("rate(10 minutes)", expression);

@@ -13,6 +13,7 @@ Parameters:
 Conditions:
   IsOn: !Equals [!Ref Switch, 'on']
   IsOff: !Not [!Equals [!Ref Switch, 'on']]
+  IsOnHere: !And [!Equals [!Ref Switch, 'on'], !Not [!Equals [!Ref AWS::Region, elsewhere]]]
 Globals:
   Function:
     Timeout: 10
@@ -72,11 +73,12 @@ Resources:
               - method.request.querystring.unread: {Required: false, Caching: false}
               - method.request.header.X-Mode: {Required: false, Caching: true}
         Every: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Input: '{}'}}
+        Daily: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: '{}', State: !If [IsOn, ENABLED, DISABLED]}}
         Kept: {Type: Api, Properties: {Path: /kept, Method: GET, Auth: {ApiKeyRequired: false}}}
         Open: {Type: Api, Properties: {Path: '/{proxy+}', Method: ANY, Auth: {Authorizer: NONE, ApiKeyRequired: false}}}
   SometimesFunction:
     Type: AWS::Serverless::Function
-    Condition: IsOn
+    Condition: IsOnHere
     Metadata: {BuildProperties: {Binary: sometimes}}
     Properties: {Events: {Get: {Type: Api, Properties: {Path: /sometimes, Method: GET}}}}
   Queue: {Type: AWS::SQS::Queue}
@@ -125,7 +127,7 @@ fn a_function_inherits_globals_and_adds_its_own() {
         ("TRIAL_PLAN", ""),
     ];
     assert_eq!(environment, expected);
-    let schedule = &function.schedules[0];
+    let [schedule] = function.schedules.as_slice() else { panic!("{:?}", function.schedules) };
     assert_eq!((schedule.name.as_str(), schedule.period), ("Every", Duration::from_mins(1)));
     assert_eq!((schedule.max_age, schedule.max_retries), (Duration::from_mins(2), 2));
 }
@@ -233,12 +235,8 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("{\"success\":false}", "$context.requestId", "DEFAULT_5XX.ResponseTemplates.application/json"),
         ("\"'5'\"", "method.request.header.a", "DEFAULT_5XX.ResponseParameters.Headers.Retry-After"),
         ("Path: /kept", "Path: /v1/echo", "EchoFunction.Properties.Events"),
-        ("Function\n    Condition: IsOn", "Function\n    Condition: IsNot", "SometimesFunction.Condition"),
-        (
-            "Function\n    Condition: IsOn",
-            "Function\n    Condition: !Ref Switch",
-            "SometimesFunction.Condition",
-        ),
+        ("Condition: IsOnHere", "Condition: IsNot", "SometimesFunction.Condition"),
+        ("Condition: IsOnHere", "Condition: !Ref Switch", "SometimesFunction.Condition"),
         ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "SometimesFunction.Condition"),
         ("!Equals [!Ref Switch, 'on']", "!Equals [!If [IsOn, a, b], a]", "SometimesFunction.Condition"),
         ("!Equals [!Ref Switch, 'on']", "!Equals [[a], a]", "SometimesFunction.Condition"),

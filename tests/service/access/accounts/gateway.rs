@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 /// The id of the account's key of this tier in API Gateway, if there is one.
-pub(super) async fn gateway_key(cloud: &Cloud, account: &str, tier: Tier) -> Option<String> {
+pub(in crate::access) async fn gateway_key(cloud: &Cloud, account: &str, tier: Tier) -> Option<String> {
     let name = format!("{STACK}-{}", usage_identifier(account, tier));
     let path = format!("/apikeys?name={name}&limit=500");
     let (_, found) = control(cloud, Method::GET, &path, Value::Null).await;

@@ -10,7 +10,7 @@ use super::super::commands::{code, done, issued, revoke, run, set_tier, status, 
 use super::super::rows::{numbered_key, of_account};
 use super::gateway::gateway_key;
 use super::{HOUR, issue, replace};
-use crate::support::{ACCOUNTS, expect_clean_logs, one_instance_each, start_with};
+use crate::support::{ACCOUNTS, expect_clean_logs, invoke, one_instance_each, start_with};
 
 /// The DynamoDB operations with which the function writes.
 const WRITES: [&str; 5] = ["TransactWriteItems", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
@@ -20,27 +20,39 @@ fn writes(cloud: &Cloud) -> u64 {
     WRITES.map(|operation| cloud.dynamodb().requests(operation)).iter().sum()
 }
 
-/// Runs the command, and kills its process at the write after the first `count` writes. Returns whether there was such a write.
-async fn interrupt(cloud: &Cloud, command: &Value, count: u64) -> bool {
+/// Invokes the function, and kills its process at the write after the first `count` writes. Returns the response, or `None` if the process was
+/// killed.
+pub(in crate::access) async fn interrupt(
+    cloud: &Cloud,
+    function: &str,
+    event: &Value,
+    count: u64,
+) -> Option<Value> {
     let fault = WRITES.into_iter().fold(Fault::hang().after(count), Fault::on);
     cloud.dynamodb().set_fault(fault);
     let before = writes(cloud);
     let start = Instant::now();
-    let is_interrupted = tokio::select! {
-        response = run(cloud, command.clone()) => {
-            assert!(response.get("error").is_none(), "{response}");
-            false
+    let response = tokio::select! {
+        response = invoke(cloud, function, event.to_string()) => {
+            let response = response.json();
+            assert!(response.get("error").or(response.get("errorMessage")).is_none(), "{response}");
+            Some(response)
         }
         () = async {
             while writes(cloud) <= before + count {
-                assert!(start.elapsed() < Duration::from_mins(3), "{command} neither ended nor sent write {count}");
+                assert!(start.elapsed() < Duration::from_mins(3), "{event} neither ended nor sent write {count}");
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            cloud.kill(ACCOUNTS).await.unwrap();
-        } => true,
+            cloud.kill(function).await.unwrap();
+        } => None,
     };
     cloud.dynamodb().clear_faults();
-    is_interrupted
+    response
+}
+
+/// Interrupts the command, and returns whether it was interrupted.
+async fn is_interrupted(cloud: &Cloud, command: &Value, count: u64) -> bool {
+    interrupt(cloud, ACCOUNTS, command, count).await.is_none()
 }
 
 #[tokio::test]
@@ -65,7 +77,7 @@ async fn a_command_on_a_key_is_completed_or_repeated_as_a_whole() {
                 }
             };
             let rows = of_account(&cloud, "bots").await;
-            let is_interrupted = interrupt(&cloud, &command, count).await;
+            let is_interrupted = is_interrupted(&cloud, &command, count).await;
             if is_interrupted {
                 assert_eq!(of_account(&cloud, "bots").await, rows, "{kind} has more than one write");
             }
@@ -88,10 +100,7 @@ async fn a_command_on_an_account_is_completed_with_its_key_in_api_gateway() {
     let paid_until = "2200-01-01T00:00:00Z";
     let set = |account: &str, tier: &str| json!({"command": "set_account", "account": account, "tier": tier, "paid_until": paid_until});
     let import = |account: &str| {
-        let row = json!({
-            "account": account, "tier": "pro", "status": "active", "paid_until": paid_until,
-            "changed_at": "2026-04-24T03:06:40Z",
-        });
+        let row = json!({"account": account, "tier": "pro", "status": "active", "paid_until": paid_until});
         json!({"command": "import_row", "row": row})
     };
     for kind in ["new", "upgraded", "imported"] {
@@ -102,7 +111,7 @@ async fn a_command_on_an_account_is_completed_with_its_key_in_api_gateway() {
                 done(&cloud, set(&account, "starter")).await;
             }
             let rows = of_account(&cloud, &account).await;
-            let is_interrupted = interrupt(&cloud, &command, count).await;
+            let is_interrupted = is_interrupted(&cloud, &command, count).await;
             if is_interrupted {
                 assert_eq!(of_account(&cloud, &account).await, rows);
             }
@@ -133,7 +142,7 @@ async fn an_imported_key_is_complete_after_a_repetition() {
             row["revoked_at"] = json!("2026-05-01T00:00:00Z");
         }
         let command = json!({"command": "import_row", "row": row});
-        assert_eq!(interrupt(&cloud, &command, count).await, count == 0);
+        assert_eq!(is_interrupted(&cloud, &command, count).await, count == 0);
         let outcome = done(&cloud, command).await;
         assert_eq!(outcome["outcome"], if count == 0 { "imported" } else { "already_there" });
         let expected = if state == "issued" { 200 } else { 401 };
@@ -158,7 +167,7 @@ async fn an_account_is_deleted_or_pruned_completely() {
             let ended = issued(&cloud, &account, "revoked").await;
             revoke(&cloud, &ended).await;
             let command = json!({"command": kind, "account": account});
-            let is_interrupted = interrupt(&cloud, &command, count).await;
+            let is_interrupted = is_interrupted(&cloud, &command, count).await;
             let response = run(&cloud, command).await;
             if kind == "delete_account" {
                 assert_eq!(

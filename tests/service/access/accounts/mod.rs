@@ -1,9 +1,9 @@
 //! Programs manage accounts and keys with the functions for accounts and keys, through Lambda's Invoke API.
 
 mod deleted;
-mod exported;
-mod gateway;
-mod interrupted;
+pub(super) mod exported;
+pub(super) mod gateway;
+pub(super) mod interrupted;
 mod keys_function;
 mod limits;
 mod repeated;
@@ -45,7 +45,7 @@ async fn a_program_sells_access() {
     let account = done(&cloud, get.clone()).await;
     let expected = json!({
         "name": "bots", "tier": "pro", "status": "active", "paid_until": "2200-01-01T00:00:00Z", "allowed": true,
-        "reason": null, "usable_from": null, "keys": [without_key(&issued)],
+        "reason": null, "usable_from": null, "subscriptions": [], "keys": [without_key(&issued)],
     });
     assert_eq!(account, expected);
     // Omitted fields keep their values.

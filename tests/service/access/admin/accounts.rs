@@ -34,7 +34,7 @@ async fn values_without_an_option_stay_unchanged() {
     let expected = |tier: &str, status: &str, paid_until: &str, reason: Option<&str>| {
         json!({
             "name": "bots", "tier": tier, "status": status, "paid_until": paid_until,
-            "allowed": reason.is_none(), "reason": reason, "usable_from": null,
+            "allowed": reason.is_none(), "reason": reason, "usable_from": null, "subscriptions": [],
         })
     };
     assert_eq!(set(&[]).await, expected("starter", "active", LATER, None));

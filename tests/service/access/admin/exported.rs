@@ -14,7 +14,8 @@ use super::{Access, UNKNOWN_DIGEST, UNKNOWN_ID, UNKNOWN_KEY, path};
 /// The accounts and keys of each local cloud. An export has them, and an import finds them.
 const INITIAL: u64 = 4;
 
-const ACCOUNT: &str = r#"{"account":"bots","tier":"starter","status":"active","paid_until":"2200-01-01T00:00:00Z","changed_at":"2026-04-24T03:06:40Z"}"#;
+const ACCOUNT: &str =
+    r#"{"account":"bots","status":"active","tier":"starter","paid_until":"2200-01-01T00:00:00Z"}"#;
 
 /// Starts a cloud with accounts and keys in every state.
 async fn filled() -> Access {
@@ -53,8 +54,7 @@ async fn an_import_of_an_export_gives_the_same_accounts_and_keys() {
     let access = filled().await;
     let lines = export(&access).await;
     let accounts = usize::try_from(INITIAL).unwrap() + 2;
-    let start = r#"{"account":"bots","tier":"starter","status":"active","paid_until":"2200-01-01T00:00:00Z","changed_at":"20"#;
-    assert!(lines[0].starts_with(start), "{}", lines[0]);
+    assert_eq!(lines[0], ACCOUNT);
     assert!(lines[accounts].starts_with(r#"{"sha256":""#), "{}", lines[accounts]);
     let other = Access::start().await;
     let text = |imported: [u64; 2], there: [u64; 2]| {
@@ -141,8 +141,8 @@ async fn bad_lines_are_refused_and_the_others_imported() {
         (ACCOUNT, "starter", "gold", "tier: unknown variant `gold`"),
         (ACCOUNT, "active", "lapsed", "status: unknown variant"),
         (ACCOUNT, "2200-01-01", "2200-13-01", "paid_until: "),
-        (ACCOUNT, "2026-04-24", "2200-04-24", "changed_at: it is too far in the future"),
-        (ACCOUNT, r#","changed_at":"2026-04-24T03:06:40Z""#, "", "changed_at"),
+        (ACCOUNT, r#","paid_until":"2200-01-01T00:00:00Z""#, "", "paid_until"),
+        (ACCOUNT, "}", r#","changed_at":"2026-04-24T03:06:40Z"}"#, "changed_at: unknown field"),
         (ACCOUNT, "\"tier\"", "\"x\":1,\"tier\"", "x: unknown field"),
         (&key, &UNKNOWN_DIGEST[1..], "", "sha256: it must be 64 hexadecimal digits"),
         (&key, UNKNOWN_DIGEST, UNKNOWN_KEY, "sha256: this is an API key"),

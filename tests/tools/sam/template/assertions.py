@@ -54,15 +54,20 @@ MANAGES_ACCOUNTS = READS_USAGE | WRITES_TRAIL | plans("keys", "apigateway:POST")
 }
 # No rights on the keys of API Gateway.
 MANAGES_KEYS = READS_USAGE | WRITES_TRAIL | {"Access": {"dynamodb:GetItem", "dynamodb:PutItem"}, "Access/index/ended": {"dynamodb:Query"}}
-# The payments function knows the accounts function by name, because a reference would be a circle.
-ACCOUNTS = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-accounts"
+# Payments create keys of API Gateway, but never delete any. Of the table, they can use only the rows of LEADING_KEYS.
+APPLIES_PAYMENTS = WRITES_TRAIL | plans("keys", "apigateway:POST") | {
+    "Access": {"dynamodb:GetItem", "dynamodb:PutItem"},
+    f"{API_GATEWAY}/apikeys": {"apigateway:GET", "apigateway:POST"},
+    "PaymentsQueue": {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
+}
+LEADING_KEYS = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["account#*", "subscription#*"]}}
 # For each function that does more than query History: the allowed actions by resource.
 RIGHTS = {
     "accounts": MANAGES_ACCOUNTS,
     "keys": MANAGES_KEYS,
     "usage": READS_USAGE | {"Access": {"dynamodb:GetItem"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
-    "payments": {"Access": {"dynamodb:GetItem", "dynamodb:PutItem"}, ACCOUNTS: {"lambda:InvokeFunction"}},
+    "payments": APPLIES_PAYMENTS,
     "bazaar-candles-all": READS_BATCHES,
     "status": READS_BATCHES,
     "record-mayor": {"History": HEARTBEAT} | KEEPS_EVENTS,
@@ -76,6 +81,8 @@ RIGHTS = {
 WRITES_LOG = {"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": attribute("FunctionLog", "Arn")}
 # These actions support no narrower resource.
 WRITES_TRACES = {"Effect": "Allow", "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "Resource": "*"}
+# The events that change accounts.
+PAYMENTS = [f"customer.subscription.{change}" for change in ("created", "updated", "deleted", "paused", "resumed")] + ["invoice.paid"]
 # The time of an event is a whole minute, under which the run stores its data. Candles are built two minutes after an interval ends, when
 # the last minute of the interval is recorded.
 SCHEDULES = {
@@ -85,6 +92,8 @@ SCHEDULES = {
     "record-fire-sales": "cron(* * * * ? *)",
     "record-mayor": "rate(5 minutes)",
 }
+# The only schedule that can be off: it finds subscriptions that no event has renewed.
+CHECK = "rate(1 day)"
 API = RESOURCES["Api"]["Properties"]["Body"]
 STAGE = RESOURCES["ApiStage"]["Properties"]
 
@@ -99,6 +108,9 @@ def arn(name):
         return either(f"Has{table}Table", text_with(other + slash + index), own)
     if "FreeUsagePlan" in name:
         return either("FreePlanIsOn", text_with(name), NOTHING)
+    # Only the scheduler invokes this function.
+    if name == "AccountsFunction":
+        return either("HasPayments", own, NOTHING)
     return text_with(name) if ":" in name else own
 
 
@@ -168,8 +180,10 @@ class Rights(unittest.TestCase):
         policies = role.get("Policies", []) + [policy for policy in separate if policy["RoleName"] == reference(name)]
         for statement in (statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]):
             condition, statement, _ = statement.get("Fn::If", [None, statement, NOTHING])
-            self.assertEqual((set(statement), statement["Effect"]), ({"Effect", "Action", "Resource"}, "Allow"))
+            self.assertEqual((set(statement) - {"Condition"}, statement["Effect"]), ({"Effect", "Action", "Resource"}, "Allow"))
             self.assertEqual(condition, "PublicFilesAreOn" if "s3:" in str(statement) else None)
+            is_limited = name == "PaymentsRole" and "dynamodb:" in str(statement["Action"])
+            self.assertEqual(statement.get("Condition"), LEADING_KEYS if is_limited else None, name)
             resources, actions = ([value] if not isinstance(value, list) else value for value in (statement["Resource"], statement["Action"]))
             for resource in resources:
                 found.setdefault(str(resource), set()).update(actions)
@@ -185,9 +199,10 @@ class Rights(unittest.TestCase):
         statements = RESOURCES["FunctionPolicy"]["Properties"]["PolicyDocument"]["Statement"]
         self.assertEqual(statements, [WRITES_LOG, either("TracingIsOn", WRITES_TRACES, NOTHING)])
 
-    def test_the_scheduler_can_only_send_events_of_this_account_to_the_recorders(self):
+    def test_the_scheduler_can_only_send_events_of_this_account_to_the_recorders_and_to_the_check_of_payments(self):
         role = RESOURCES["ScheduleRole"]["Properties"]
-        self.expect_rights("ScheduleRole", "scheduler", {FUNCTIONS[binary][0]: {"lambda:InvokeFunction"} for binary in SCHEDULES} | KEEPS_EVENTS)
+        invoked = [FUNCTIONS[binary][0] for binary in SCHEDULES] + ["AccountsFunction"]
+        self.expect_rights("ScheduleRole", "scheduler", {function: {"lambda:InvokeFunction"} for function in invoked} | KEEPS_EVENTS)
         account = {"StringEquals": {"aws:SourceAccount": reference("AWS::AccountId")}}
         self.assertEqual(role["AssumeRolePolicyDocument"]["Statement"][0]["Condition"], account)
         self.assertNotIn("ManagedPolicyArns", role)
@@ -229,6 +244,68 @@ class Rights(unittest.TestCase):
         self.assertEqual(association["Condition"], "HasWebAcl")
 
 
+class Payments(unittest.TestCase):
+    def test_everything_of_payments_exists_only_with_an_event_source(self):
+        # SAM gives the event source mapping and the schedule names that begin with those of their functions.
+        of_payments = {name: resource for name, resource in RESOURCES.items() if name.startswith("Payments")}
+        self.assertIn("AWS::Lambda::EventSourceMapping", {resource["Type"] for resource in of_payments.values()})
+        for name, resource in of_payments.items():
+            self.assertEqual(resource["Condition"], "ArchivesPayments" if name == "PaymentsArchive" else "HasPayments", name)
+
+    def test_the_bus_of_the_event_source_has_one_rule_with_the_queue_as_its_only_target(self):
+        [bus] = of_type("AWS::Events::EventBus").values()
+        source = reference("StripeEventSource")
+        self.assertEqual(bus["Properties"], {"Name": source, "EventSourceName": source})
+        [rule] = of_type("AWS::Events::Rule").values()
+        properties = rule["Properties"]
+        self.assertEqual(set(properties), {"EventBusName", "EventPattern", "Targets"})
+        self.assertEqual(properties["EventBusName"], reference("PaymentsBus"))
+        self.assertEqual(properties["EventPattern"], {"detail-type": PAYMENTS})
+        [target] = properties["Targets"]
+        # An input or an input path would replace the event.
+        dead_letters = {"Arn": attribute("PaymentsDeadLetters", "Arn")}
+        self.assertEqual(target, {"Id": "queue", "Arn": attribute("PaymentsQueue", "Arn"), "DeadLetterConfig": dead_letters})
+
+    def test_events_are_archived_where_the_region_has_archives(self):
+        [archive] = of_type("AWS::Events::Archive").values()
+        # Without a pattern, the archive keeps all events.
+        self.assertEqual(archive["Properties"], {"SourceArn": attribute("PaymentsBus", "Arn"), "RetentionDays": 30})
+        absent = ["ap-southeast-4", "ap-southeast-5", "ap-east-2"]
+        outside = [{"Fn::Not": [{"Fn::Equals": [reference("AWS::Region"), region]}]} for region in absent]
+        self.assertEqual(SOURCE["Conditions"]["ArchivesPayments"], {"Fn::And": [SOURCE["Conditions"]["HasPayments"], *outside]})
+
+    def test_an_event_is_repeated_for_a_day_and_then_kept_for_two_weeks(self):
+        queue, dead_letters = (RESOURCES[name]["Properties"] for name in ("PaymentsQueue", "PaymentsDeadLetters"))
+        function = FUNCTIONS["payments"][1]
+        for properties in (queue, dead_letters):
+            self.assertEqual(properties["MessageRetentionPeriod"], 14 * 24 * 60 * 60)
+        self.assertEqual(queue["RedrivePolicy"]["deadLetterTargetArn"], attribute("PaymentsDeadLetters", "Arn"))
+        self.assertEqual(queue["VisibilityTimeout"] * queue["RedrivePolicy"]["maxReceiveCount"], 24 * 60 * 60)
+        self.assertGreaterEqual(queue["VisibilityTimeout"], 6 * function["Timeout"])
+        [consumer] = of_type("AWS::Lambda::EventSourceMapping").values()
+        expected = {
+            "EventSourceArn": attribute("PaymentsQueue", "Arn"),
+            "FunctionName": reference("PaymentsFunction"),
+            "BatchSize": 1,
+            "ScalingConfig": {"MaximumConcurrency": 2},
+        }
+        self.assertEqual(consumer["Properties"], expected)
+
+    def test_only_the_rule_can_send_to_the_queues(self):
+        policies = of_type("AWS::SQS::QueuePolicy").values()
+        self.assertEqual([policy["Properties"]["Queues"] for policy in policies], [[reference("PaymentsQueue")], [reference("PaymentsDeadLetters")]])
+        for properties in (policy["Properties"] for policy in policies):
+            [statement] = properties["PolicyDocument"]["Statement"]
+            expected = {
+                "Effect": "Allow",
+                "Principal": {"Service": "events.amazonaws.com"},
+                "Action": "sqs:SendMessage",
+                "Resource": attribute(properties["Queues"][0]["Ref"], "Arn"),
+                "Condition": {"ArnEquals": {"aws:SourceArn": attribute("PaymentsRule", "Arn")}},
+            }
+            self.assertEqual(statement, expected)
+
+
 class Protection(unittest.TestCase):
     def test_what_exists_nowhere_else_outlives_the_stack(self):
         tables = of_type("AWS::DynamoDB::Table")
@@ -253,7 +330,7 @@ class Protection(unittest.TestCase):
 
     def test_functions_log_to_one_group_but_for_the_audit_trail_and_every_group_expires(self):
         for binary, (_, function) in FUNCTIONS.items():
-            group = "AccountsLog" if binary in ("accounts", "keys") else "FunctionLog"
+            group = "AccountsLog" if binary in ("accounts", "keys", "payments") else "FunctionLog"
             self.assertEqual(function["LoggingConfig"], {"LogGroup": reference(group)}, binary)
         for name, group in of_type("AWS::Logs::LogGroup").items():
             days = "AuditRetentionDays" if name == "AccountsLog" else "LogRetentionDays"
@@ -268,19 +345,26 @@ class Protection(unittest.TestCase):
             last = binary.title() if binary in ("authorizer", "usage") else "Provider" if fetches else None
             self.assertEqual(parameters[-1:], [last] if last else [], binary)
 
-    def test_every_schedule_is_always_on(self):
+    def test_every_schedule_is_always_on_but_the_check_of_payments(self):
         scheduled = {}
         for name, schedule in of_type("AWS::Scheduler::Schedule").items():
             properties = schedule["Properties"]
-            # Other properties, such as a state or an end date, could stop the schedule.
+            function = properties["Target"]["Arn"]["Fn::GetAtt"][0]
+            state = either("HasPayments", "ENABLED", "DISABLED") if function == "AccountsFunction" else None
+            self.assertEqual(properties.pop("State", None), state, name)
+            # Other properties, such as an end date, could stop the schedule.
             self.assertEqual(set(properties), {"ScheduleExpression", "FlexibleTimeWindow", "Target"}, name)
             self.assertEqual(properties["FlexibleTimeWindow"], {"Mode": "OFF"}, name)
-            scheduled[properties["Target"]["Arn"]["Fn::GetAtt"][0]] = properties["ScheduleExpression"]
-        self.assertEqual(scheduled, {FUNCTIONS[binary][0]: expression for binary, expression in SCHEDULES.items()})
+            scheduled[function] = properties["ScheduleExpression"]
+        self.assertEqual(scheduled, {FUNCTIONS[binary][0]: expression for binary, expression in SCHEDULES.items()} | {"AccountsFunction": CHECK})
+        [check] = SOURCE["Resources"]["AccountsFunction"]["Properties"]["Events"].values()
+        self.assertEqual(json.loads(check["Properties"]["Input"]), {"command": "check_payments"})
 
     def test_a_condition_is_true_if_its_parameter_is_on_or_given(self):
         tested = []
         for name, condition in SOURCE["Conditions"].items():
+            if name == "ArchivesPayments":
+                continue
             [parameter] = re.findall(r"'Ref': '(\w+)'", str(condition))
             absent = [{"Fn::Not": [{"Fn::Equals": [reference(parameter), nothing]}]} for nothing in ("", "0")]
             self.assertIn(condition, [{"Fn::Equals": [reference(parameter), "on"]}, *absent], name)
@@ -292,8 +376,9 @@ class Protection(unittest.TestCase):
             for name, resource in template.items():
                 kind, properties = resource["Type"].split("::")[-1], resource["Properties"]
                 given = properties.get("Name") or properties.get(f"{kind}Name") or properties.get(f"{kind}Config", {}).get("Name")
-                # Without a name, CloudFormation generates one from the stack's name.
-                if given and kind != "Stage":
+                # Without a name, CloudFormation generates one from the stack's name. A bus has the name of its event source, and each
+                # stack needs a source of its own.
+                if given and kind not in ("Stage", "EventBus"):
                     self.assertRegex(str(given), r"AWS::Stack(Name|Id)|\bService\b", name)
                     # These names must be unique in all regions of an account.
                     if re.search("::(CloudFront|IAM|S3)::|::Dashboard$", resource["Type"]):

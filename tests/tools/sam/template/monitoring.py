@@ -12,18 +12,21 @@ from deployed import FUNCTIONS, MONITORING, NOTHING, RESOURCES, TEMPLATE, either
 PASSED = RESOURCES["Watch"]["Properties"]["Parameters"]
 # The recorders' binaries, by parameter.
 RECORDERS = {name.removesuffix("Function"): binary for binary, (name, _) in FUNCTIONS.items() if binary.startswith("record-")}
+# The functions for commands, and the queues of payments, by parameter.
+COMMANDS = ("Accounts", "Keys")
+QUEUES = ("PaymentsQueue", "PaymentsDeadLetters")
 # For each namespace of AWS: the metrics that alarms and the dashboard may use, and the allowed parameters of each dimension. CloudWatch
 # has no metric with only some of the dimensions. The service's own metrics come from the logs.
 METRICS = {
     "AWS/ApiGateway": (
         {"Count", "4XXError", "5XXError", "Latency", "CacheHitCount", "CacheMissCount"}, {"ApiName": {"ApiName"}, "Stage": {"Stage"}},
     ),
-    "AWS/Lambda": ({"Invocations", "Errors", "Duration"}, {"FunctionName": {"Authorizer", *RECORDERS}}),
+    "AWS/Lambda": ({"Invocations", "Errors", "Duration"}, {"FunctionName": {"Authorizer", *COMMANDS, "Payments", *RECORDERS}}),
     "AWS/DynamoDB": (
         {"ReadThrottleEvents", "WriteThrottleEvents", "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"},
         {"TableName": {"HistoryTable", "AccessTable"}},
     ),
-    "AWS/SQS": ({"ApproximateNumberOfMessagesVisible"}, {"QueueName": {"DeadLetters"}}),
+    "AWS/SQS": ({"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}, {"QueueName": {"DeadLetters", *QUEUES}}),
 }
 # Metrics of Lambda for the whole account, whose functions share its concurrency.
 OF_ACCOUNT = {"Throttles", "ConcurrentExecutions"}
@@ -97,6 +100,22 @@ class Monitoring(unittest.TestCase):
         counted = [resource["Properties"] for resource in FILTERS.values() if "AccountErrors" in json.dumps(resource)]
         self.assertEqual([filter["LogGroupName"] for filter in counted], [reference("AccountsLog"), reference("FunctionLog")])
         self.assertEqual(ALARMS["AccountErrors"]["Properties"]["MetricName"], "AccountErrors")
+
+    def test_commands_and_payments_that_fail_have_alarms(self):
+        failing = {name: plain(alarm["Properties"]["Dimensions"][0]["Value"]) for name, alarm in ALARMS.items() if name.endswith("Failing")}
+        for function in (*COMMANDS, "Payments"):
+            self.assertEqual(failing[f"{function}Failing"], function)
+
+    def test_payments_have_alarms_only_if_there_are_payments(self):
+        of_payments = {name: alarm["Properties"] for name, alarm in ALARMS.items() if alarm.get("Condition") == "HasPayments"}
+        names = {alarm["AlarmName"]["Fn::Sub"].removeprefix("${Service} ") for alarm in of_payments.values()}
+        self.assertEqual(names, {f"payments: {what}" for what in ("not applied", "overdue", "failing", "delayed", "dead letters")})
+        self.assertEqual({name for name in ALARMS if "Payments" in name}, set(of_payments))
+        waiting = [alarm for alarm in of_payments.values() if alarm["Namespace"] == "AWS/SQS"]
+        self.assertEqual([(plain(alarm["Dimensions"][0]["Value"]), alarm["Threshold"]) for alarm in waiting], [(QUEUES[0], 3_600), (QUEUES[1], 0)])
+        # The alarm above counts what payments log as well, so the errors of accounts must not.
+        [commands] = [resource["Properties"] for name, resource in FILTERS.items() if name == "CommandErrorCount"]
+        self.assertNotIn("payments", commands["FilterPattern"])
 
     def test_filters_count_messages_and_causes_that_functions_log(self):
         source = "".join(path.read_text() for folder in ("common", "functions") for path in (TEMPLATE.parent / folder).rglob("*.rs"))

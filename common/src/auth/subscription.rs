@@ -1,0 +1,269 @@
+//! What Stripe has reported about a subscription, and which tiers it allows until when.
+//!
+//! Events repeat and overtake each other, and a period begins before it is paid. So a subscription keeps the newest state, the newest state
+//! in which it was active, and what its invoices have paid. [`Subscription::merge`] adds events in any order, with the same result.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::entitlement::{AccountStatus, Entitlement, Tier};
+use crate::time::UnixSeconds;
+
+/// The id of a subscription: 1 to 255 letters, digits and `_`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct SubscriptionId(String);
+
+impl SubscriptionId {
+    const LONGEST: usize = 255;
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SubscriptionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// A text that is not the id of a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the id of a subscription has 1 to 255 letters, digits and _")]
+pub struct InvalidSubscriptionId;
+
+impl FromStr for SubscriptionId {
+    type Err = InvalidSubscriptionId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSubscriptionId> {
+        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let is_id = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_legal);
+        if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidSubscriptionId) }
+    }
+}
+
+/// The state of a subscription. Of two states of one second, the later one in this list is final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BillingStatus {
+    /// Active, or in a trial.
+    Active,
+    /// Active, but its periods are not charged.
+    CollectionPaused,
+    /// Active, but without a price that pays for a tier.
+    Removed,
+    /// A payment has failed, and is repeated.
+    PastDue,
+    /// A payment has failed for good.
+    Unpaid,
+    /// Paused, or its payment is disputed.
+    Suspended,
+    Ended,
+}
+
+impl fmt::Display for BillingStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
+/// A period of a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Period {
+    pub end: UnixSeconds,
+    pub start: UnixSeconds,
+    /// The end with the grace time. The start, if only a paid invoice adds time.
+    pub until: UnixSeconds,
+}
+
+type Periods = BTreeMap<Tier, Period>;
+
+/// A state as an event reports it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// The time of the event.
+    pub at: UnixSeconds,
+    pub status: BillingStatus,
+    /// The present periods. If a payment has failed or payments are paused, these end where the present ones begin.
+    pub periods: Periods,
+    /// When the subscription is to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel_at: Option<UnixSeconds>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subscription {
+    /// The time of the event that named the account; `None` if only an invoice did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_at: Option<UnixSeconds>,
+    /// The newest state; `None` if only invoices were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest: Option<State>,
+    /// The newest state in which the subscription was active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<State>,
+    /// The last period of each tier that an invoice has paid.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub paid: Periods,
+    /// The end of the paid time that was last reported as overdue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overdue: Option<UnixSeconds>,
+}
+
+impl Subscription {
+    /// Returns a subscription of which only this state is known.
+    #[must_use]
+    pub fn of_state(state: State) -> Self {
+        let active = Some(state.clone()).filter(|state| state.status == BillingStatus::Active);
+        Self { named_at: Some(state.at), active, latest: Some(state), ..Self::default() }
+    }
+
+    /// Returns a subscription of which only the paid periods are known.
+    #[must_use]
+    pub fn of_paid(paid: BTreeMap<Tier, Period>) -> Self {
+        Self { paid, ..Self::default() }
+    }
+
+    /// Adds what is known about the same subscription from other events.
+    pub fn merge(&mut self, other: Self) {
+        self.named_at = self.named_at.max(other.named_at);
+        self.latest = self.latest.take().max(other.latest);
+        self.active = self.active.take().max(other.active);
+        for (tier, period) in other.paid {
+            let last = self.paid.entry(tier).or_insert(period);
+            *last = period.max(*last);
+        }
+        self.overdue = self.overdue.max(other.overdue);
+    }
+
+    /// Returns when the subscription ended; `None` if it has not ended.
+    #[must_use]
+    pub fn ended_at(&self) -> Option<UnixSeconds> {
+        self.latest.as_ref().filter(|latest| latest.status == BillingStatus::Ended).map(|latest| latest.at)
+    }
+
+    /// Returns what the subscription allows, per tier. If it allows nothing, the entitlements say why.
+    #[must_use]
+    pub fn entitlements(&self) -> Vec<Entitlement> {
+        use AccountStatus::{Active, Suspended};
+
+        let Some(latest) = &self.latest else { return listed([(Active, self.paid.clone())], None) };
+        let none = Periods::new;
+        let parts = match latest.status {
+            BillingStatus::Active => [(Active, self.valid_paid()), (Active, latest.periods.clone())],
+            BillingStatus::CollectionPaused | BillingStatus::PastDue => {
+                [(Active, self.reached(latest)), (Active, none())]
+            }
+            BillingStatus::Removed => [(Active, without_grace(self.reached(latest))), (Active, none())],
+            BillingStatus::Unpaid => {
+                let failed = without_grace(latest.periods.clone());
+                [(Active, without_grace(self.reached(latest))), (Suspended, failed)]
+            }
+            BillingStatus::Suspended => {
+                [(Active, none()), (Suspended, without_grace(latest.periods.clone()))]
+            }
+            BillingStatus::Ended => [(Active, none()), (Active, latest.periods.clone())],
+        };
+        listed(parts, latest.cancel_at)
+    }
+
+    /// Returns the paid periods. A change to a lower tier or to a shorter period credits the rest of an earlier payment, which then pays for no
+    /// more than the period after the change.
+    fn valid_paid(&self) -> Periods {
+        let mut valid = Periods::new();
+        for (tier, paid) in &self.paid {
+            let earlier = self.active.as_ref().filter(|active| paid.start < active.at);
+            let (tier, paid) =
+                earlier.map_or((*tier, *paid), |active| limited(*tier, *paid, &active.periods));
+            let last = valid.entry(tier).or_insert(paid);
+            *last = paid.max(*last);
+        }
+        valid
+    }
+
+    /// Returns the time that was paid before the state `latest`, in which the present period is not paid.
+    fn reached(&self, latest: &State) -> Periods {
+        let paid = self.valid_paid();
+        let Some(active) = &self.active else {
+            return if paid.is_empty() { latest.periods.clone() } else { paid };
+        };
+        if active.periods.values().any(|period| paid.values().any(|paid| period.start <= paid.end)) {
+            return paid;
+        }
+        // The last active period is free of charge, or no event of its invoice has arrived.
+        let has_failed = matches!(latest.status, BillingStatus::PastDue | BillingStatus::Unpaid);
+        let of = |(tier, period): (&Tier, &Period)| {
+            let failed = latest.periods.get(tier).filter(|failed| has_failed && failed.start == period.start);
+            (*tier, *failed.unwrap_or(period))
+        };
+        active.periods.iter().map(of).collect()
+    }
+
+    /// Returns the end of the paid time, if it has passed although the subscription goes on: then no event has reported its next payment.
+    #[must_use]
+    pub fn overdue_since(&self, now: UnixSeconds) -> Option<UnixSeconds> {
+        let latest = self.latest.as_ref()?;
+        if latest.status != BillingStatus::Active || latest.cancel_at.is_some() {
+            return None;
+        }
+        let paid = self.valid_paid();
+        let periods = latest.periods.values().chain(paid.values());
+        let until = periods.filter(|period| period.start < period.until).map(|period| period.until).max()?;
+        (until < now).then_some(until)
+    }
+}
+
+/// Returns what a payment still pays for after a change to other periods: at most the highest tier of these, and at most until the last end in
+/// its own tier or a higher one.
+fn limited(tier: Tier, paid: Period, changed: &Periods) -> (Tier, Period) {
+    let same = changed.range(tier..).map(|(_, period)| (tier, period.end)).max_by_key(|(_, end)| *end);
+    let lower = || changed.last_key_value().map(|(tier, period)| (*tier, period.end));
+    let Some((tier, end)) = same.or_else(lower) else { return (tier, paid) };
+    let credited = Duration::from_secs(paid.end.get().saturating_sub(end.get()).try_into().unwrap_or(0));
+    (tier, Period { end: paid.end.minus(credited), until: paid.until.minus(credited), ..paid })
+}
+
+/// Returns the entitlements of the periods: for each tier and status the one that ends last, at most at `cancel_at`.
+fn listed(
+    parts: impl IntoIterator<Item = (AccountStatus, Periods)>,
+    cancel_at: Option<UnixSeconds>,
+) -> Vec<Entitlement> {
+    let mut ends = BTreeMap::new();
+    for (status, periods) in parts {
+        for (tier, period) in periods {
+            let end = cancel_at.map_or(period.until, |at| period.until.min(at));
+            let last = ends.entry((tier, status)).or_insert(end);
+            *last = end.max(*last);
+        }
+    }
+    ends.into_iter().map(|((tier, status), paid_until)| Entitlement { tier, status, paid_until }).collect()
+}
+
+fn without_grace(mut periods: Periods) -> Periods {
+    for period in periods.values_mut() {
+        period.until = period.until.min(period.end);
+    }
+    periods
+}
+
+/// The status and the end of the paid time, such as `active, pro until 2026-12-01T00:00:00Z`.
+impl fmt::Display for Subscription {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.latest {
+            Some(latest) => write!(formatter, "{}", latest.status)?,
+            None => formatter.write_str("paid")?,
+        }
+        for Entitlement { tier, paid_until, .. } in self.entitlements() {
+            write!(formatter, ", {tier} until {paid_until}")?;
+        }
+        Ok(())
+    }
+}
