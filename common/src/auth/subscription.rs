@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::entitlement::{AccountStatus, Entitlement, Tier};
 use crate::time::UnixSeconds;
 
-/// The id of a subscription: 1 to 255 letters, digits and `_`.
+/// The id of a subscription: 1 to 255 letters, digits and `_ -`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SubscriptionId(String);
 
@@ -34,14 +34,14 @@ impl fmt::Display for SubscriptionId {
 
 /// A text that is not the id of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the id of a subscription has 1 to 255 letters, digits and _")]
+#[error("the id of a subscription has 1 to 255 letters, digits, _ and -")]
 pub struct InvalidSubscriptionId;
 
 impl FromStr for SubscriptionId {
     type Err = InvalidSubscriptionId;
 
     fn from_str(text: &str) -> Result<Self, InvalidSubscriptionId> {
-        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         let is_id = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_legal);
         if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidSubscriptionId) }
     }

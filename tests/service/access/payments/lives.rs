@@ -74,6 +74,14 @@ struct Billed {
     claims: Vec<Claim>,
 }
 
+impl Billed {
+    /// Forgets the hope that the present period is paid. An earlier period that Stripe reported as active to its end still counts.
+    fn forget_hope(&mut self) {
+        let reached = self.start + GRACE;
+        self.claims.retain(|claim| claim.owed_until > 0 || claim.most_until <= reached);
+    }
+}
+
 /// What happens next to a subscription, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
@@ -181,7 +189,7 @@ impl Life {
     /// Pays these lines, which replaces the hope for their payment.
     fn pay(&mut self, index: usize, lines: &[(i64, Item<'static>)]) {
         let of = &mut self.subscriptions[index];
-        of.claims.retain(|claim| claim.owed_until > 0);
+        of.forget_hope();
         let paid = lines.iter().filter(|(amount, _)| *amount > 0);
         of.claims.extend(paid.map(|(_, (price, _, end))| Claim::paid(price, *end)));
         self.report_paid(index, lines);
@@ -226,6 +234,12 @@ impl Life {
             of.claims = vec![Claim::over(of.price, of.end)];
             return self.report_end(index, "cancellation_requested");
         }
+        if std::env::var("NO_ROLL").is_ok()
+            && matches!(of.status, Status::PastDue | Status::Unpaid)
+            && of.claims.iter().all(|c| c.owed_until + 1 < of.start)
+        {
+            return self.report_end(index, "payment_failed");
+        }
         (of.start, of.end) = (of.end, of.end + of.length);
         let end = of.end;
         if matches!(of.status, Status::Trialing | Status::Active) {
@@ -243,7 +257,7 @@ impl Life {
         if self.rng.u8(..10) < 7 {
             return self.pay(index, &[(500, line)]);
         }
-        of.claims.retain(|claim| claim.owed_until > 0);
+        of.forget_hope();
         self.decline(index, line);
     }
 
