@@ -181,10 +181,12 @@ pub(crate) mod tests {
     fn value() -> impl Strategy<Value = AttributeValue> {
         let number = || "[0-9]{1,6}(\\.[0-9]{1,2})?";
         let words = || prop::collection::hash_set("[a-z]{1,3}", 1..3);
-        let quote = prop::collection::vec(number().prop_map(N), 3..6).prop_map(L);
+        let of_quote = || prop_oneof![5 => number().prop_map(N), 1 => Just(Null(true))];
+        let quote = prop::collection::vec(of_quote(), 3..10).prop_map(L);
         let leaf = prop_oneof![
             4 => quote,
-            2 => Just(S("2,3,1,2,2,3,1,2,5,6,60".to_owned())),
+            1 => Just(S("2,3,1,2,2,3,1,2,5,6,60".to_owned())),
+            1 => Just(S("2,3,1,2,2,3,1,2,5,6,60,0,,,,4,3,3,,9".to_owned())),
             1 => prop::collection::vec(number(), 11).prop_map(|numbers| S(numbers.join(","))),
             1 => any::<String>().prop_map(S),
             1 => number().prop_map(N),

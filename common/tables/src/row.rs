@@ -81,8 +81,10 @@ pub enum Value<'a> {
     List(Vec<Value<'a>>),
     #[serde(rename = "M", borrow)]
     Map(Map<'a>),
+    #[serde(rename = "NULL")]
+    Null(IgnoredAny),
     /// A value of a type that no series uses.
-    #[serde(rename = "B", alias = "BOOL", alias = "BS", alias = "NS", alias = "NULL", alias = "SS")]
+    #[serde(rename = "B", alias = "BOOL", alias = "BS", alias = "NS", alias = "SS")]
     Other(IgnoredAny),
 }
 
@@ -121,6 +123,7 @@ impl<'a> From<&'a AttributeValue> for Value<'a> {
         match attribute {
             AttributeValue::S(text) => Self::Text(Text(text.into())),
             AttributeValue::N(number) => Self::Number(Text(number.into())),
+            AttributeValue::Null(_) => Self::Null(IgnoredAny),
             AttributeValue::L(list) => Self::List(list.iter().map(Self::from).collect()),
             _ => Self::Other(IgnoredAny),
         }

@@ -6,9 +6,9 @@ use common::config::Config;
 use common::invocation::Invocation;
 use common::lambda::StartError;
 use common::time::{Tick, UnixMilliseconds};
-use common::upstream::bazaar::prices::{Prices, prices};
-use common::upstream::bazaar::{Orders, PATH, Product, market};
-use common::upstream::{Rows, Upstream, UpstreamRequest};
+use common::upstream::bazaar::prices::{Prices, ProductPrices, prices};
+use common::upstream::bazaar::{Orders, PATH, market};
+use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use files::{Files, Form, Market, Price, PriceRow, advance};
 use serde::Serialize;
 use tables::bazaar::{ONE_MINUTE, Quote, Quotes, SERIES, record};
@@ -93,12 +93,11 @@ impl Recorder for RecordBazaar {
             let response = self.upstream.get(&attempt, &UpstreamRequest::of(PATH)).await?;
             let filing = ticks.current();
             let market = market(&response, Orders::LeftOut)?;
-            let public = self
-                .files
-                .as_ref()
-                .map(|_| Public::of(&prices(&response, &market.products.usable, market.last_updated)));
+            let Rows { usable, skipped } = market.products;
+            let prices = prices(&response, &usable, market.last_updated);
+            let public = self.files.as_ref().map(|_| Public::of(&prices));
             let refreshed_at = UnixMilliseconds::new(market.last_updated);
-            let quotes = quotes(market.products);
+            let quotes = quotes(&prices.items, skipped);
             // An empty tick would count as recorded, and hide that the provider has no price that can be stored.
             if quotes.is_empty() {
                 return Err(response.invalid("no price can be recorded"));
@@ -142,16 +141,12 @@ impl Recorder for RecordBazaar {
 }
 
 /// Returns the quotes of the products with a price on at least one side. Leaves out products with an invalid id or price and logs
-/// a warning, so that the other products are recorded.
-fn quotes(products: Rows<Product>) -> Quotes {
-    let Rows { usable, mut skipped } = products;
+/// a warning, so that the other products are recorded. `skipped` are the products that the response does not describe.
+fn quotes(products: &[ProductPrices<'_>], mut skipped: Skipped) -> Quotes {
     let mut quotes = Quotes::new();
-    for product in usable {
-        let status = product.status;
-        let quote =
-            Quote::nearest(status.sell_price, status.buy_price, status.sell_volume, status.buy_volume);
-        match (product.id.parse(), quote) {
-            _ if !status.has_price() => {}
+    for product in products {
+        match (product.id.parse(), quote(product)) {
+            _ if !product.has_price() => {}
             (Ok(id), Some(quote)) => drop(quotes.insert(id, quote)),
             _ => skipped.add(product.id, "its id or price cannot be stored"),
         }
@@ -161,4 +156,12 @@ fn quotes(products: Rows<Product>) -> Quotes {
         tracing::warn!(count = skipped.names.len(), some, "invalid products are not recorded");
     }
     quotes
+}
+
+fn quote(product: &ProductPrices<'_>) -> Option<Quote> {
+    let &ProductPrices { sell_price, buy_price, sell_volume, buy_volume, .. } = product;
+    Quote::nearest(sell_price, buy_price, sell_volume, buy_volume)?.with(
+        [product.top_buy_order, product.top_sell_offer],
+        [Some(product.sell_moving_week), Some(product.buy_moving_week)],
+    )
 }

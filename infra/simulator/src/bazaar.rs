@@ -61,6 +61,14 @@ pub struct Quote {
     pub sell_volume: i64,
     /// `buyVolume`, in items.
     pub buy_volume: i64,
+    /// The highest price of a buy order, in coins; `None` without buy orders.
+    pub top_buy_order: Option<f64>,
+    /// The lowest price of a sell offer, in coins; `None` without sell offers.
+    pub top_sell_offer: Option<f64>,
+    /// `sellMovingWeek`, in items.
+    pub sell_moving_week: i64,
+    /// `buyMovingWeek`, in items.
+    pub buy_moving_week: i64,
 }
 
 /// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the time of
@@ -75,6 +83,10 @@ pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
             buy_price: buy.price,
             sell_volume: sell.volume,
             buy_volume: buy.volume,
+            top_buy_order: sell.best(),
+            top_sell_offer: buy.best(),
+            sell_moving_week: sell.moving_week,
+            buy_moving_week: buy.moving_week,
         }
     })
 }
@@ -101,6 +113,13 @@ struct Level {
     amount: i64,
     tenths: i64,
     orders: i64,
+}
+
+impl Level {
+    /// The price, in coins.
+    const fn price(&self) -> f64 {
+        self.tenths as f64 / 10.0
+    }
 }
 
 /// One side of a product: its order book, and its values in the quick status.
@@ -207,6 +226,11 @@ impl Side {
         Self { levels: Vec::new(), price: 0.0, volume: 0, moving_week: 0, orders: 0 }
     }
 
+    /// The best price, in coins; `None` without orders. The best level is the first one.
+    fn best(&self) -> Option<f64> {
+        self.levels.first().map(Level::price)
+    }
+
     /// A side whose best price is `best` tenths of a coin. Worse prices lie in `direction`.
     fn filled(tick: &mut Rng, best: i64, direction: i64, volume: i64) -> Self {
         let wanted = if tick.u32(..5) < 2 { 30 } else { tick.usize(1..30) };
@@ -254,7 +278,7 @@ fn write_levels(levels: &[Level], list: &mut Writer) {
     for level in levels {
         list.object(|row| {
             row.key("amount").integer(level.amount);
-            row.key("pricePerUnit").double(level.tenths as f64 / 10.0);
+            row.key("pricePerUnit").double(level.price());
             row.key("orders").integer(level.orders);
         });
     }
@@ -286,6 +310,13 @@ mod tests {
                 assert_eq!(status["buyPrice"], quote.buy_price, "{quote:?}");
                 assert_eq!(status["sellVolume"], quote.sell_volume, "{quote:?}");
                 assert_eq!(status["buyVolume"], quote.buy_volume, "{quote:?}");
+                assert_eq!(status["sellMovingWeek"], quote.sell_moving_week, "{quote:?}");
+                assert_eq!(status["buyMovingWeek"], quote.buy_moving_week, "{quote:?}");
+                for (summary, best) in
+                    [("sell_summary", quote.top_buy_order), ("buy_summary", quote.top_sell_offer)]
+                {
+                    assert_eq!(products[quote.id][summary][0]["pricePerUnit"].as_f64(), best, "{quote:?}");
+                }
             }
         }
     }

@@ -84,7 +84,7 @@ async fn a_stored_candle_with_more_samples_stays() {
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let dump = candles(&cloud).await;
-    let other = json!({"M": {"A": {"S": "9.75,9.75,9.75,9.75,9.75,9.75,9.75,9.75,5,6,7"}}});
+    let other = json!({"M": {"A": {"S": "9.75,9.75,9.75,9.75,9.75,9.75,9.75,9.75,5,6,7,0"}}});
     for row in dump.values().cloned() {
         let row = if row.contains_key("products") { with(&row, "products", other.clone()) } else { row };
         table::put(&cloud, [row]).await;

@@ -6,7 +6,7 @@ mod queries;
 mod recording;
 pub(crate) mod row_size;
 
-use self::recording::{Recording, recording_of, simulated, slots};
+use self::recording::{Recording, Slot, recording_of, simulated, slots};
 use crate::history::DAY;
 
 /// The recorded series, by the first two parts of their partition keys.
@@ -14,7 +14,10 @@ const RECORDED: [&str; 6] =
     ["bazaar#1m", "candles#1d", "candles#1h", "candles#30m", "candles#3h", "candles#5m"];
 
 /// The most write units for prices and candles in a month of thirty days.
-const WRITE_UNITS: f64 = 10.7e6;
+const WRITE_UNITS: f64 = 14.0e6;
+
+/// The most gigabytes of prices and candles, in the long run.
+const GIGABYTES: f64 = 12.2;
 
 /// The number of shards suits the real ids. Simulated ids spread less evenly, so the worst query may take this many times its bound.
 const UNEVEN: f64 = 1.3;
@@ -27,6 +30,8 @@ async fn expect_within_bounds(recording: &Recording, uneven: f64) {
     assert!(recording.keys().eq(RECORDED), "{:?}", recording.keys());
     let units: f64 = recording.values().map(|slot| slot.write_units() * slots(slot, 30 * DAY)).sum();
     assert!(units <= WRITE_UNITS, "{units:.0} write units per month for prices and candles");
+    let gigabytes = recording.values().map(Slot::bytes_kept).sum::<f64>() / 1e9;
+    assert!(gigabytes <= GIGABYTES, "{gigabytes:.2} GB of prices and candles");
     queries::expect_within_bounds(recording, uneven).await;
 }
 

@@ -120,20 +120,16 @@ pub(super) async fn recording_of(body: &str) -> Recording {
     rows.into_iter().map(slot).collect()
 }
 
-/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get the price of another product. If there are too
-/// few products, copies are added.
+/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get the prices and orders of another product. If
+/// there are too few products, copies are added.
 fn priced(body: &str) -> Map<String, Value> {
     let mut body: Value = serde_json::from_str(body).unwrap();
     let Value::Object(mut products) = body["products"].take() else { panic!("no products") };
     let has_price = |product: &Value| ["sellPrice", "buyPrice"].iter().any(|name| price(product, name) > 0.0);
-    let statuses: Vec<_> = products
-        .values()
-        .filter(|product| has_price(product))
-        .map(|product| product["quick_status"].clone())
-        .collect();
-    let mut others = statuses.into_iter().cycle();
+    let with_price: Vec<_> = products.values().filter(|product| has_price(product)).cloned().collect();
+    let mut others = with_price.into_iter().cycle();
     for product in products.values_mut().filter(|product| !has_price(product)) {
-        product["quick_status"] = others.next().unwrap();
+        *product = others.next().unwrap();
     }
     // Copies products from the whole list, because neighbouring ids are similar.
     let missing = PRODUCTS - products.len();
@@ -149,6 +145,13 @@ fn moved(products: &Map<String, Value>, factor: f64) -> String {
     for product in products.values_mut() {
         for name in ["sellPrice", "buyPrice"] {
             product["quick_status"][name] = (price(product, name) * factor).into();
+        }
+        for summary in ["sell_summary", "buy_summary"] {
+            for level in product[summary].as_array_mut().unwrap() {
+                // The prices of orders have one decimal.
+                let tenths = (level["pricePerUnit"].as_f64().unwrap() * factor * 10.0).round();
+                level["pricePerUnit"] = (tenths / 10.0).into();
+            }
         }
     }
     json!({"success": true, "lastUpdated": 1_777_388_398_578_i64, "products": products}).to_string()

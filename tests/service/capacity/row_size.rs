@@ -26,6 +26,7 @@ fn bytes_of_value(value: &Value) -> usize {
         ("S", Value::String(text)) => text.len(),
         ("B", Value::String(base64)) => STANDARD.decode(base64).unwrap().len(),
         ("N", Value::String(number)) => bytes_of_number(number),
+        ("NULL", _) => 1,
         ("L", Value::Array(list)) => 3 + list.iter().map(|value| bytes_of_value(value) + 1).sum::<usize>(),
         ("M", Value::Object(map)) => {
             3 + map.iter().map(|(name, value)| name.len() + bytes_of_value(value) + 1).sum::<usize>()

@@ -27,8 +27,8 @@ pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     let session = table.with_timeout(Duration::from_mins(1));
     let [.., day] = &bazaar::INTERVALS;
     let slot = day.at(EXAMPLE_DAY);
-    let numbers = (332.2, 333.6, 314.58, 327.12, 341.92, 345.0, 325.5, 335.96, 22_494, 24_933, 1_440, 0);
-    let candle = bazaar::Candle::of_numbers(slot, numbers).unwrap();
+    let text = "332.2,333.6,314.58,327.12,341.92,345,325.5,335.96,22494,24933,1440,0";
+    let candle = bazaar::Candle::of_text(slot, text).unwrap();
     series::store(session, slot, &[("COAL".parse().unwrap(), candle)].into()).await.unwrap();
     series::begin_at(session, &bazaar::SERIES, slot.end()).await.unwrap();
 }

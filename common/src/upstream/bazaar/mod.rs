@@ -113,13 +113,12 @@ pub struct QuickStatus {
     pub buy_moving_week: i64,
 }
 
-impl QuickStatus {
-    /// Whether there is a price on at least one side.
-    #[must_use]
-    pub const fn has_price(&self) -> bool {
-        self.sell_price >= LOWEST_PRICE || self.buy_price >= LOWEST_PRICE
-    }
+/// Whether there is a price on at least one side.
+const fn has_price(sell_price: f64, buy_price: f64) -> bool {
+    sell_price >= LOWEST_PRICE || buy_price >= LOWEST_PRICE
+}
 
+impl QuickStatus {
     fn check(&self) -> Result<(), &'static str> {
         const PRICES: std::ops::RangeInclusive<f64> = 0.0..=HIGHEST_PRICE;
         if !PRICES.contains(&self.sell_price) || !PRICES.contains(&self.buy_price) {
@@ -173,7 +172,8 @@ pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, Ups
         }
     }
     let products = Rows { usable, skipped };
-    if !products.usable.iter().any(|product| product.status.has_price()) {
+    let is_priced = |Product { status, .. }: &Product| has_price(status.sell_price, status.buy_price);
+    if !products.usable.iter().any(is_priced) {
         let nonsense = products.nonsense(response).unwrap_or_default();
         return Err(response.invalid(format_args!("no product has a price. {nonsense}")));
     }

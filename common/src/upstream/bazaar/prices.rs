@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Level, Product, QuickStatus, RawOrders, Side, levels, value_at};
+use super::{Level, Product, QuickStatus, RawOrders, Side, has_price, levels, value_at};
 use crate::json::Object;
 use crate::upstream::UpstreamResponse;
 use crate::upstream::rows::Skipped;
@@ -45,6 +45,14 @@ pub struct ProductPrices<'a> {
     pub sell_moving_week: i64,
     /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
     pub buy_moving_week: i64,
+}
+
+impl ProductPrices<'_> {
+    /// Whether there is an average price on at least one side.
+    #[must_use]
+    pub const fn has_price(&self) -> bool {
+        has_price(self.sell_price, self.buy_price)
+    }
 }
 
 /// Returns the prices of these products of a [`market`](super::market), which was refreshed at `last_updated`. Writes one warning about all

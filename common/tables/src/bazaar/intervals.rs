@@ -10,8 +10,8 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// The recorded minutes.
 ///
-/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot, so that a row has about a kilobyte, which is
-/// one write unit. Minutes are kept for two days, so that candles can be built after an outage.
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a row has 1.3 kilobytes on average. More shards
+/// take more write units, and fewer shards more read units. Minutes are kept for two days, so that candles can be built after an outage.
 pub const ONE_MINUTE: Interval = Interval {
     series: "bazaar",
     name: "1m",
@@ -36,10 +36,10 @@ pub(super) const HOUR: Interval = candles("1h", Duration::from_hours(1), Some(DA
 /// Returns an interval of candles.
 ///
 /// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot. If every product has a price, a query of 288
-/// candles takes 21 read units on average and at most 40, and a slot takes only a few more write units than rows. Among the numbers of
-/// shards near the goal of 24 read units, this one distributes the ids most evenly. `tests/service/capacity` measures the current values.
+/// candles takes 29 read units on average and at most 54, and a slot takes only a few more write units than rows. Among the numbers of
+/// shards near it, this one distributes the ids most evenly. `tests/service/capacity` measures the current values.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
-    Interval { series: "candles", name, length, kept, shards: 449 }
+    Interval { series: "candles", name, length, kept, shards: 510 }
 }
 
 /// A range of `GET /v1/bazaar/history`.
@@ -86,11 +86,11 @@ mod tests {
             .collect();
         let expected = [
             "bazaar#1m#085",
-            "candles#5m#322",
-            "candles#30m#322",
-            "candles#1h#322",
-            "candles#3h#322",
-            "candles#1d#322",
+            "candles#5m#387",
+            "candles#30m#387",
+            "candles#1h#387",
+            "candles#3h#387",
+            "candles#1d#387",
         ];
         assert_eq!(partitions, expected);
     }

@@ -4,21 +4,23 @@
 //!
 //! | series | value of a product |
 //! |---|---|
-//! | `bazaar#1m` | a list: `sell_price`, `buy_price`, `sell_volume`, `buy_volume` |
-//! | `candles#5m` to `candles#1d` | a text of eleven or twelve numbers, separated by commas. A list would be a fifth smaller, but a query of hundreds of rows would take twice the processor time |
+//! | `bazaar#1m` | a list of numbers ([`Quote::numbers`]) |
+//! | `candles#5m` to `candles#1d` | a text of numbers ([`Candle::numbers`]), separated by commas. A list would be a fifth smaller, but a query of hundreds of rows would take twice the processor time |
 
 pub(crate) mod candle;
 mod fields;
 mod history;
 pub(crate) mod intervals;
 mod minutes;
+mod numbers;
 pub(crate) mod quote;
 pub(crate) mod series;
 
-pub use self::candle::{Candle, InvalidCandle, Numbers, Prices};
+pub use self::candle::{Best, Candle, Prices};
 pub use self::fields::{CandleFields, ProductCandle};
 pub use self::history::{Point, points};
 pub use self::intervals::{INTERVALS, ONE_MINUTE, RANGES, Range};
 pub use self::minutes::record;
+pub use self::numbers::{Number, Numbers};
 pub use self::quote::{Price, Quote, Quotes};
 pub use self::series::{Candles, SERIES};

@@ -6,9 +6,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::parameters::ItemId;
 use serde::Serialize;
 
-use super::candle::Candle;
+use super::candle::{Best, Candle};
 use super::fields::ProductCandle;
 use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, ONE_MINUTE};
+use super::numbers::Number;
 use super::quote::Quote;
 use crate::error::Error;
 use crate::item::string;
@@ -47,19 +48,18 @@ impl SeriesCandle for Candle {
         Self {
             sell: self.sell.followed_by(later.sell),
             buy: self.buy.followed_by(later.buy),
+            buy_order: Best::joined(self.buy_order, later.buy_order),
+            sell_offer: Best::joined(self.sell_offer, later.sell_offer),
             samples: self.samples.saturating_add(later.samples),
             ..later
         }
     }
 
-    /// Returns the numbers, separated by commas. The last number is omitted if it is 0.
+    /// Returns the numbers, separated by commas. A missing number is empty.
     fn attribute(&self, slot: Slot) -> AttributeValue {
-        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
-        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
-        let (.., samples, missed) = self.numbers(slot);
-        let missed = (missed > 0).then(|| missed.to_string());
-        let numbers: Vec<_> = prices.chain(volumes).chain([samples.to_string()]).chain(missed).collect();
-        string(numbers.join(","))
+        let text = |number: Option<Number>| number.map(|number| number.to_string()).unwrap_or_default();
+        let texts: Vec<_> = self.numbers(slot).into_iter().map(text).collect();
+        string(texts.join(","))
     }
 
     fn row<'a>(&'a self, id: &'a ItemId) -> impl Serialize + use<'a> {

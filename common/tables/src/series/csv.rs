@@ -50,8 +50,8 @@ mod tests {
     #[test]
     fn a_line_has_the_fields_of_the_json_in_their_order() {
         let [.., day] = &bazaar::INTERVALS;
-        let numbers = (1.5, 3.0, 1.25, 2.0, 5.0, 7.5, 0.0, 7.0, 10, 5_000_000_000, 3, 0);
-        let candle = bazaar::Candle::of_numbers(day.at(UnixSeconds::new(0)), numbers).unwrap();
+        let text = "1.5,3,1.25,2,5,7.5,0,7,10,5000000000,3,0";
+        let candle = bazaar::Candle::of_text(day.at(UnixSeconds::new(0)), text).unwrap();
         let candles = ["INK_SACK:3", "COAL"].map(|id| (id.parse().unwrap(), candle));
         let rows = "\
             COAL,1.5,3.0,1.25,2.0,5.0,7.5,0.0,7.0,10,5000000000,3\n\

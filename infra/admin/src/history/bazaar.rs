@@ -17,24 +17,25 @@ impl LineCandle for Candle {
     const ALLOWED: &'static str = "a minute must be [sell_price,buy_price,sell_volume,buy_volume]; a candle must be open, high, low and \
                                    close of the sell price, the same of the buy price, two volumes, the number of recorded minutes (at \
                                    least 1, at most all minutes up to the last recorded one), and the number of minutes after that one; \
-                                   prices must be from 0 to 1e12, and open and close from low to high";
-    type Text = Vec<Number>;
+                                   the best buy order, the best sell offer (of a candle: high, low and close of each), and the moving \
+                                   weeks of sales and purchases may follow or be null; prices must be from 0 to 1e12, and open and close \
+                                   from low to high";
+    type Text = Vec<Option<Number>>;
 
     fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval> {
         [&ONE_MINUTE].into_iter().chain(&INTERVALS)
     }
 
-    fn read(slot: Slot, numbers: &Vec<Number>) -> Option<Self> {
+    fn read(slot: Slot, numbers: &Vec<Option<Number>>) -> Option<Self> {
         if slot.interval == &ONE_MINUTE {
-            let [sell, buy, sell_volume, buy_volume] = numbers.as_slice() else { return None };
-            let volume = |number| whole_number(number).ok();
-            let quote =
-                Quote::nearest(sell.as_f64()?, buy.as_f64()?, volume(sell_volume)?, volume(buy_volume)?)?;
-            return Some(Self::of(quote, slot.start));
+            return Some(Self::of(quote(numbers)?, slot.start));
         }
         // Counts may be written as floating-point numbers.
-        let text = |number: &Number| {
-            whole_number(number).map_or_else(|_| number.to_string(), |count| count.to_string())
+        let text = |number: &Option<Number>| {
+            let number = number.as_ref();
+            number.map_or_else(String::new, |number| {
+                whole_number(number).map_or_else(|_| number.to_string(), |count| count.to_string())
+            })
         };
         let candle = Self::of_text(slot, &numbers.iter().map(text).collect::<Vec<_>>().join(","))?;
         // Of two candles of a slot, the table keeps the one with more samples. A candle with too many samples would stay permanently.
@@ -48,7 +49,7 @@ impl LineCandle for Candle {
     }
 
     fn written(&self, slot: Slot) -> Value {
-        if slot.interval == &ONE_MINUTE { json!(self.close()) } else { json!(self.numbers(slot)) }
+        if slot.interval == &ONE_MINUTE { json!(self.close().numbers()) } else { json!(self.numbers(slot)) }
     }
 
     async fn record_minute(table: Session<'_>, minute: Slot, candles: &Candles) -> Result<bool, Error> {
@@ -60,4 +61,19 @@ impl LineCandle for Candle {
         patiently(async || record(table, tick, &quotes).await).await?;
         Ok(true)
     }
+}
+
+/// Returns the quote with the numbers of a minute; `None` if they are not a quote.
+fn quote(numbers: &[Option<Number>]) -> Option<Quote> {
+    let [Some(sell), Some(buy), Some(sell_volume), Some(buy_volume), others @ ..] = numbers else {
+        return None;
+    };
+    let count = |number| whole_number(number).ok();
+    let quote = Quote::nearest(sell.as_f64()?, buy.as_f64()?, count(sell_volume)?, count(buy_volume)?)?;
+    let [buy_order, sell_offer, sell_week, buy_week] =
+        std::array::from_fn(|place| others.get(place)?.as_ref());
+    let weeks = [sell_week, buy_week].map(|week| week.map(count));
+    let are_counts = others.len() <= 4 && weeks.iter().flatten().all(Option::is_some);
+    let best = [buy_order, sell_offer].map(|price| price.and_then(Number::as_f64));
+    quote.with(best, weeks.map(Option::flatten)).filter(|_| are_counts)
 }

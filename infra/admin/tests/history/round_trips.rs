@@ -95,7 +95,7 @@ fn candles_of_auctions_come_back_as_they_were() {
 
 /// Candles of every interval, and then minutes of this morning, in the order of an export.
 fn prices(morning: Timestamp) -> Vec<String> {
-    let extremes = r#""A-B:1":[0.01,499999999.99,0.01,0.02,0.0,0.0,0.0,0.0,9007199254740993,4294967296,1,0],"INK_SACK:3":[1000000000000.0,1000000000000.0,1.5,1.5,0.0,0.0,0.0,0.0,0,0,3,0]"#;
+    let extremes = r#""A-B:1":[0.01,499999999.99,0.01,0.02,0.0,0.0,0.0,0.0,9007199254740993,4294967296,1,0],"INK_SACK:3":[1000000000000.0,1000000000000.0,1.5,1.5,0.0,0.0,0.0,0.0,0,0,3,0,1000000000000.0,0.01,0.5,null,null,null,null,9007199254740993]"#;
     let of_interval = |(name, length, _): (&'static str, i64, _)| {
         let newest = start(morning - minutes(length), length);
         let candle =
@@ -106,10 +106,14 @@ fn prices(morning: Timestamp) -> Vec<String> {
     let mut lines: Vec<_> = INTERVALS.into_iter().flat_map(of_interval).collect();
     // The candles of the minutes below, and then these minutes.
     lines.extend([
-        line("5m", morning, r#""ITEM":[9.5,9.5,3.5,3.5,0.25,0.25,0.25,0.25,3,0,2,1]"#),
+        line(
+            "5m",
+            morning,
+            r#""ITEM":[9.5,9.5,3.5,3.5,0.25,0.25,0.25,0.25,3,0,2,1,9.6,9.6,9.6,0.2,0.1,0.1,null,8]"#,
+        ),
         line("5m", morning + minutes(55), r#""A":[1.0,1.0,1.0,1.0,0.0,0.0,0.0,0.0,1,2,1,4]"#),
-        line("1m", morning + minutes(1), r#""ITEM":[9.5,0.25,9,0]"#),
-        line("1m", morning + minutes(3), r#""ITEM":[3.5,0.25,3,0]"#),
+        line("1m", morning + minutes(1), r#""ITEM":[9.5,0.25,9,0,9.6,0.2,7]"#),
+        line("1m", morning + minutes(3), r#""ITEM":[3.5,0.25,3,0,null,0.1,null,8]"#),
         line("1m", morning + minutes(55), r#""A":[1.0,0.0,1,2]"#),
     ]);
     lines
@@ -122,8 +126,11 @@ fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
     let lines = prices(morning);
     let dump = round_trip(&dynamodb, "bazaar", &lines);
     // Candles with fewer samples change nothing. Other prices of recorded minutes change neither the minutes nor their candles.
-    let others =
-        lines.concat().replace(",4,1]", ",3,1]").replace(",2,1]", ",1,1]").replace(",0.25,9,0]", ",8,9,0]");
+    let others = lines
+        .concat()
+        .replace(",4,1]", ",3,1]")
+        .replace(",2,1,9.6", ",1,1,9.6")
+        .replace(",0.25,9,0,9.6", ",8,9,0,9.7");
     assert_imported(&dynamodb, "bazaar", &others, [0, lines.len(), 0]);
     assert!(dynamodb.dump("History") == dump);
     // `record-candles` builds coarser candles from the earliest imported slot on.

@@ -28,11 +28,16 @@ impl Bazaar {
 
     /// The quotes that `record-bazaar` would record at this minute.
     fn quotes_at(&self, minute: UnixSeconds) -> Quotes {
-        let quote = |bazaar::Quote { id, sell_price, buy_price, sell_volume, buy_volume }| {
+        let quote = |market: bazaar::Quote| {
             // Products without a price are not recorded.
-            let is_priced = sell_price > 0.0 || buy_price > 0.0;
-            let quote = Quote::nearest(sell_price, buy_price, sell_volume, buy_volume);
-            Some((id.parse().ok()?, quote.filter(|_| is_priced)?))
+            let is_priced = market.sell_price > 0.0 || market.buy_price > 0.0;
+            let averages =
+                Quote::nearest(market.sell_price, market.buy_price, market.sell_volume, market.buy_volume)?;
+            let quote = averages.with(
+                [market.top_buy_order, market.top_sell_offer],
+                [Some(market.sell_moving_week), Some(market.buy_moving_week)],
+            );
+            Some((market.id.parse().ok()?, quote.filter(|_| is_priced)?))
         };
         bazaar::quotes(self.seed, minute.get() * 1_000).filter_map(quote).collect()
     }
@@ -41,7 +46,7 @@ impl Bazaar {
 impl Game for Bazaar {
     type Candle = Candle;
 
-    /// A slot takes up to 449 rows, one per shard, so fine intervals have few days.
+    /// A slot takes up to 510 rows, one per shard, so fine intervals have few days.
     fn days(interval: &Interval, days: u16) -> u16 {
         match interval.name {
             "5m" => days.min(2),

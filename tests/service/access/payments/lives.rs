@@ -234,12 +234,6 @@ impl Life {
             of.claims = vec![Claim::over(of.price, of.end)];
             return self.report_end(index, "cancellation_requested");
         }
-        if std::env::var("NO_ROLL").is_ok()
-            && matches!(of.status, Status::PastDue | Status::Unpaid)
-            && of.claims.iter().all(|c| c.owed_until + 1 < of.start)
-        {
-            return self.report_end(index, "payment_failed");
-        }
         (of.start, of.end) = (of.end, of.end + of.length);
         let end = of.end;
         if matches!(of.status, Status::Trialing | Status::Active) {

@@ -70,15 +70,44 @@ async fn a_failed_renewal_has_the_grace_time_and_a_late_payment_the_whole_period
 #[tokio::test]
 async fn a_renewal_that_fails_for_longer_than_a_period_adds_nothing() {
     let shop = Shop::open().await;
-    let periods: Vec<_> = (-3..0).map(|month| ("price_pro", day(month * 30), day(month * 30 + 30))).collect();
+    let periods = [-90, -60, -30].map(|start| ("price_pro", day(start), day(start + 30)));
     let reported = |item, status| with(&subscription("sub_1", "zoe", &[item]), json!({"status": status}));
-    let mut events = bought(&reported(periods[0], "active"), periods[0]).to_vec();
+    let [first, second, third] = periods;
+    let trial = event(CREATED, day(-90), &reported(first, "trialing"));
+    for first in [bought(&reported(first, "active"), first).to_vec(), vec![trial]] {
+        for status in ["past_due", "unpaid"] {
+            let failed = [
+                event(UPDATED, day(-60), &reported(second, "active")),
+                event(UPDATED, day(-60) + HOUR, &reported(second, "past_due")),
+                event(UPDATED, day(-30), &reported(third, status)),
+            ];
+            let expected = [(day(-30), "deny"), (day(-30) + GRACE, "deny")];
+            shop.expect_in_any_order(&[&first[..], &failed].concat(), &expected).await;
+        }
+    }
+}
+
+/// A downgrade credits what the higher tier has cost. It has no invoice of its own.
+#[tokio::test]
+async fn a_period_that_was_paid_in_a_higher_tier_stays_paid_after_a_downgrade() {
+    let shop = Shop::open().await;
+    let [starter, pro] = [("price_starter", day(-30), day(0)), ("price_pro", day(-23), day(7))];
+    let of = |item| subscription("sub_1", "zoe", &[item]);
+    let lower = of(("price_starter", day(-23), day(7)));
+    let credited = [(-150, ("price_starter", day(-23), day(0))), (500, pro)];
+    let mut events = bought(&of(starter), starter).to_vec();
     events.extend([
-        event(UPDATED, day(-60), &reported(periods[1], "active")),
-        event(UPDATED, day(-60) + HOUR, &reported(periods[1], "past_due")),
-        event(UPDATED, day(-30), &reported(periods[2], "past_due")),
+        event(UPDATED, day(-23), &of(pro)),
+        event(PAID, day(-23), &invoice(&of(pro), &credited)),
+        event(UPDATED, day(-7), &lower),
     ]);
-    shop.expect_in_any_order(&events, &[(day(-30), "deny"), (day(-30) + GRACE, "deny")]).await;
+    let paused = json!({"pause_collection": {"behavior": "void", "resumes_at": null}});
+    // Then collection is paused, or another upgrade is declined.
+    for last in [with(&lower, paused), with(&of(pro), json!({"status": "past_due"}))] {
+        let events = [&events[..], &[event(UPDATED, day(-2), &last)]].concat();
+        let expected = [(day(7), "starter"), (day(7) + GRACE, "starter"), (day(7) + GRACE + 1, "deny")];
+        shop.expect_in_any_order(&events, &expected).await;
+    }
 }
 
 #[tokio::test]
@@ -130,7 +159,7 @@ async fn tier_and_end_come_from_the_same_item() {
     let created = event(CREATED, day(0), &both);
     let end_of_pro = [(day(30) + GRACE, "pro"), (day(30) + GRACE + 1, "starter")];
     let end = [(day(365) + GRACE, "starter"), (day(365) + GRACE + 1, "deny")];
-    shop.expect_in_any_order(&[created.clone()], &[end_of_pro, end].concat()).await;
+    shop.expect_in_any_order(std::slice::from_ref(&created), &[end_of_pro, end].concat()).await;
     shop.expect_in_any_order(&[created.clone(), paid.clone()], &[end_of_pro, end].concat()).await;
     // The renewal of one item fails. The other is paid for a year.
     let renewed = subscription("sub_1", "zoe", &[starter, ("price_pro", day(30), day(60))]);
