@@ -226,15 +226,11 @@ const ITEM_ID: Parameter = Parameter {
 };
 
 /// `before` of the routes with candles.
-const BEFORE: Parameter =
-    Parameter::query("before", "Only candles that open before this time", Before::ALLOWED);
+const BEFORE: Parameter = Parameter::query("before", "Only candles opened before this time", Before::ALLOWED);
 
 /// `limit` of the routes with candles.
-const CANDLES_LIMIT: Parameter = Parameter::query(
-    "limit",
-    "The maximum number of candles",
-    Allowed::WholeNumber { min: 1, max: 1_000, default: 288 },
-);
+const CANDLES_LIMIT: Parameter =
+    Parameter::query("limit", "The most candles", Allowed::WholeNumber { min: 1, max: 1_000, default: 288 });
 
 /// `GET /v1/bazaar/history`
 pub const BAZAAR_HISTORY: Route = Route {
@@ -245,10 +241,10 @@ pub const BAZAAR_HISTORY: Route = Route {
     reads: Reads::History,
     requires_key: true,
     answers_head: false,
-    summary: "Get the price history of a bazaar product",
+    summary: "Get the history of a bazaar product",
     description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
     tag: &BAZAAR_TAG,
-    parameters: &[ITEM_ID, Parameter::query("range", "The length of the history up to now", BAZAAR_RANGES)],
+    parameters: &[ITEM_ID, Parameter::query("range", "The length of the history", BAZAAR_RANGES)],
 };
 
 /// `GET /v1/bazaar/candles`
@@ -266,7 +262,7 @@ pub const BAZAAR_CANDLES: Route = Route {
     tag: &BAZAAR_TAG,
     parameters: &[
         ITEM_ID,
-        Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
+        Parameter::query("interval", "The length of a candle", CANDLE_INTERVALS),
         BEFORE,
         CANDLES_LIMIT,
     ],
@@ -281,7 +277,7 @@ pub const BAZAAR_CANDLES_ALL: Route = Route {
     reads: Reads::History,
     requires_key: true,
     answers_head: false,
-    summary: "Get the candles of all bazaar products",
+    summary: "Get the candles of all products",
     description: "The candles of all bazaar products for one complete interval. The response never changes, so clients may keep it. \
         An interval that is incomplete, too old or without records is a 404.",
     tag: &BAZAAR_TAG,
@@ -294,7 +290,7 @@ pub const BAZAAR_CANDLES_ALL: Route = Route {
             meaning: "The start of the interval",
             allowed: OpenedAt::ALLOWED,
         },
-        Parameter::query("format", "The format of the response", CANDLES_FORMATS),
+        Parameter::query("format", "The format", CANDLES_FORMATS),
     ],
 };
 
@@ -322,7 +318,7 @@ pub const AUCTIONS_PRICES: Route = Route {
     reads: Reads::History,
     requires_key: true,
     answers_head: false,
-    summary: "Get the lowest prices of items in auctions",
+    summary: "Get the lowest prices in auctions",
     description: "The lowest buy-it-now price of every item that is sold by auction, or of up to 100 items. With `ids`, also \
         the auction of each lowest price, and the ids that are not listed. In a query, `;` must be sent as `%3B` and `+` as \
         `%2B`.",
@@ -339,7 +335,7 @@ pub const AUCTIONS_AVERAGES: Route = Route {
     reads: Reads::History,
     requires_key: true,
     answers_head: false,
-    summary: "Get average prices of items in auctions",
+    summary: "Get average prices in auctions",
     description: "The average lowest buy-it-now price and the prices of sales over the last one, three or seven days, of every item \
         that was listed or sold, or of up to 100 items. With `ids`, also the ids that were neither listed nor sold. In a query, `;` \
         must be sent as `%3B` and `+` as `%2B`.",
@@ -365,7 +361,7 @@ pub const AUCTIONS_CANDLES: Route = Route {
     tag: &AUCTIONS_TAG,
     parameters: &[
         AUCTION_ITEM_ID,
-        Parameter::query("interval", "The length of the interval of a candle", AUCTION_INTERVALS),
+        Parameter::query("interval", "The length of a candle", AUCTION_INTERVALS),
         BEFORE,
         CANDLES_LIMIT,
     ],
@@ -380,7 +376,7 @@ pub const AUCTIONS_SALES: Route = Route {
     reads: Reads::History,
     requires_key: true,
     answers_head: false,
-    summary: "Get the sales of an item in auctions",
+    summary: "Get the sales of an item",
     description: "Every sale of one item in the last 90 days, newest first. The sales of an hour appear seven to twelve minutes after \
         it ends. In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
     tag: &AUCTIONS_TAG,
@@ -536,7 +532,8 @@ const fn text(path: &'static str, summary: &'static str, description: &'static s
 
 /// The header line of the public file with the bazaar's candles of a day.
 pub const BAZAAR_COLUMNS: &str = "item_id,sell_open,sell_high,sell_low,sell_close,buy_open,buy_high,buy_low,buy_close,sell_volume,\
-    buy_volume,samples";
+    buy_volume,samples,buy_order_high,buy_order_low,buy_order_close,sell_offer_high,sell_offer_low,sell_offer_close,sell_moving_week,\
+    buy_moving_week";
 
 /// The header line of the public file with the auctions' candles of a day.
 pub const AUCTIONS_COLUMNS: &str = "id,lowest_open,lowest_high,lowest_low,lowest_close,lowest_average,listings,sales,sold,sale_low,\

@@ -410,13 +410,21 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
         };
         let is_last = minute == last;
         let price = |side: &str| &candle[format!("{side}_{which}")];
-        let volume = |side: &str| if is_last { candle[format!("{side}_volume")].clone() } else { json!(7) };
+        let count = |field: &str| if is_last { candle[field].clone() } else { json!(7) };
+        // The first minute has no orders, because best orders have no open.
+        let orders = |side: &str| match candle.get(format!("{side}_{which}")) {
+            Some(price) => json!([{"pricePerUnit": price, "amount": 1, "orders": 1}]),
+            None => json!([]),
+        };
         let status = json!({
             "sellPrice": price("sell"), "buyPrice": price("buy"),
-            "sellVolume": volume("sell"), "buyVolume": volume("buy"),
-            "sellMovingWeek": 1, "buyMovingWeek": 1,
+            "sellVolume": count("sell_volume"), "buyVolume": count("buy_volume"),
+            "sellMovingWeek": count("sell_moving_week"), "buyMovingWeek": count("buy_moving_week"),
         });
-        let market = json!({"lastUpdated": 1, "products": {"INK_SACK:3": {"quick_status": status}}});
+        let product = json!({
+            "sell_summary": orders("buy_order"), "buy_summary": orders("sell_offer"), "quick_status": status,
+        });
+        let market = json!({"lastUpdated": 1, "products": {"INK_SACK:3": product}});
         simulator(&cloud).set_fault("/v2/skyblock/bazaar", Fault::status(200).with_body(provided(market)));
         invoke_at("record-bazaar", minute).await;
     }

@@ -113,8 +113,8 @@ const REFUSED: SharedError = SharedError {
     name: "Refused",
     code: "BAD_REQUEST",
     status: 400,
-    description: "The gateway rejects the request: it is too large, or the gateway cannot parse it. Fix the request; retrying it \
-        unchanged fails again.",
+    description: "The gateway rejects the request: it is too large, or the gateway cannot parse it. Fix it before you \
+        retry.",
     retry_after: false,
     messages: &[Message {
         name: "too_large",
@@ -129,14 +129,14 @@ const OF_ROUTES: [(&str, Code, &str); 2] = [
     (
         "BadRequest",
         Code::BadRequest,
-        "A required parameter is missing, or a value is not allowed: the message names the parameter and the allowed values. Or the \
-         gateway rejects the request. Fix the request; retrying it unchanged fails again.",
+        "A parameter is missing or not allowed: the message names it and the allowed values. Or the gateway rejects the request. Fix \
+         it before you retry.",
     ),
     (
         "NotFound",
         Code::NotFound,
         "The item, page or player does not exist, or the interval has no candles or is not complete yet. A retry returns the same until \
-         this response expires.",
+         it expires.",
     ),
 ];
 

@@ -33,12 +33,18 @@ async fn a_response_has_all_products_in_the_order_of_their_ids_and_may_be_kept()
     build_all(&cloud, now).await;
     let coal = concat!(
         r#"{"item_id":"COAL","sell_open":1.5,"sell_high":1.5,"sell_low":1.5,"sell_close":1.5,"#,
-        r#""buy_open":2.0,"buy_high":2.0,"buy_low":2.0,"buy_close":2.0,"sell_volume":3,"buy_volume":4,"samples":1}"#,
+        r#""buy_open":2.0,"buy_high":2.0,"buy_low":2.0,"buy_close":2.0,"sell_volume":3,"buy_volume":4,"samples":1,"#,
+        r#""buy_order_high":null,"buy_order_low":null,"buy_order_close":null,"#,
+        r#""sell_offer_high":null,"sell_offer_low":null,"sell_offer_close":null,"#,
+        r#""sell_moving_week":3,"buy_moving_week":5}"#,
     );
     let ink = concat!(
         r#"{"item_id":"INK_SACK:3","sell_open":8.0,"sell_high":9.5,"sell_low":7.01,"sell_close":7.01,"#,
         r#""buy_open":12.25,"buy_high":13.0,"buy_low":0.0,"buy_close":13.0,"#,
-        r#""sell_volume":5000000000,"buy_volume":59,"samples":3}"#,
+        r#""sell_volume":5000000000,"buy_volume":59,"samples":3,"#,
+        r#""buy_order_high":null,"buy_order_low":null,"buy_order_close":null,"#,
+        r#""sell_offer_high":null,"sell_offer_low":null,"sell_offer_close":null,"#,
+        r#""sell_moving_week":3,"buy_moving_week":5}"#,
     );
     let data =
         format!(r#"{{"interval":"1h","opened_at":"{}","count":2,"candles":[{coal},{ink}]}}"#, rfc3339(START));
@@ -47,9 +53,10 @@ async fn a_response_has_all_products_in_the_order_of_their_ids_and_may_be_kept()
     assert_eq!(json.text, format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#));
     let csv = get_at(&cloud, &path("1h", START, "&format=csv"), now * 1_000).await;
     let expected = "item_id,sell_open,sell_high,sell_low,sell_close,buy_open,buy_high,buy_low,buy_close,\
-        sell_volume,buy_volume,samples\n\
-        COAL,1.5,1.5,1.5,1.5,2.0,2.0,2.0,2.0,3,4,1\n\
-        INK_SACK:3,8.0,9.5,7.01,7.01,12.25,13.0,0.0,13.0,5000000000,59,3\n";
+        sell_volume,buy_volume,samples,buy_order_high,buy_order_low,buy_order_close,sell_offer_high,sell_offer_low,sell_offer_close,\
+        sell_moving_week,buy_moving_week\n\
+        COAL,1.5,1.5,1.5,1.5,2.0,2.0,2.0,2.0,3,4,1,,,,,,,3,5\n\
+        INK_SACK:3,8.0,9.5,7.01,7.01,12.25,13.0,0.0,13.0,5000000000,59,3,,,,,,,3,5\n";
     assert_eq!((csv.status.as_u16(), csv.text.as_str()), (200, expected));
     for (response, kind) in [(&json, "application/json"), (&csv, "text/csv; charset=utf-8")] {
         assert_eq!(response.headers["content-type"], kind);

@@ -7,18 +7,18 @@ use local::Cloud;
 use super::{INTERVALS, Interval, get_page};
 use crate::history::market::Market;
 use crate::history::{MINUTE, rfc3339};
-use crate::oracle::{Candle, Quote};
+use crate::oracle::{Candle, Minute};
 
-/// The recorded minutes: the quote of each product by the start of the minute in Unix seconds.
+/// The recorded minutes: what is recorded of each product by the start of the minute in Unix seconds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Minutes(BTreeMap<i64, BTreeMap<String, Quote>>);
+pub(super) struct Minutes(BTreeMap<i64, BTreeMap<String, Minute>>);
 
 impl Minutes {
     /// Records the market at the minute in the cloud, and adds its quotes to these minutes.
     pub(super) async fn record(&mut self, cloud: &Cloud, minute: i64, market: &Market) {
         assert_eq!(minute % MINUTE, 0);
         let recorded = market.record(cloud, minute).await;
-        let kept = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), quote.recorded()?)));
+        let kept = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), quote.recorded_minute()?)));
         let quotes: BTreeMap<_, _> = kept.collect();
         assert_eq!(recorded["products"], quotes.len(), "at {}", rfc3339(minute));
         self.0.insert(minute, quotes);

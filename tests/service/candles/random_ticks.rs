@@ -24,6 +24,25 @@ fn price(random: &mut Rng) -> String {
     format!("{}.{:02}", (cents / 100.0).floor(), random.u8(..100))
 }
 
+/// A list of orders, in any order. Some lists are empty, have invalid levels, or are no lists.
+fn orders(random: &mut Rng) -> String {
+    let level = |random: &mut Rng| {
+        let tenths = random.i64(1..=100_000);
+        let (price, amount) = (format!("{}.{}", tenths / 10, tenths % 10), random.u32(1..9));
+        match random.u8(..10) {
+            0 => "null".to_owned(),
+            1 => format!(r#"{{"amount":0,"pricePerUnit":{price},"orders":1}}"#),
+            2 => format!(r#"{{"amount":{amount},"pricePerUnit":-{price},"orders":1}}"#),
+            _ => format!(r#"{{"amount":{amount},"pricePerUnit":{price},"orders":{amount}}}"#),
+        }
+    };
+    if random.u8(..12) == 0 {
+        return "{}".to_owned();
+    }
+    let levels: Vec<_> = (0..random.u8(..5)).map(|_| level(random)).collect();
+    format!("[{}]", levels.join(","))
+}
+
 /// The market at a minute. In one of twelve minutes, most of its products are invalid.
 fn market(random: &mut Rng, minute: i64) -> Market {
     let is_poor = random.u8(..12) == 0;
@@ -44,6 +63,10 @@ fn market(random: &mut Rng, minute: i64) -> Market {
         let bits = random.u32(..63);
         let volumes = (random.i64(0..=i64::MAX >> bits), random.u32(..9));
         let mut quote = quote(sell, buy, volumes.0, volumes.1);
+        quote.buy_orders = orders(random);
+        quote.sell_offers = orders(random);
+        quote.sell_moving_week = random.i64(0..=i64::MAX >> bits).to_string();
+        quote.buy_moving_week = random.u32(..9).to_string();
         match id {
             "CONSTANT" => (quote.sell_price, quote.buy_price) = ("4.2".to_owned(), "5.25".to_owned()),
             "EMPTY_SIDES" => {

@@ -26,6 +26,11 @@ pub(crate) struct Quote {
     pub(crate) buy_price: String,
     pub(crate) sell_volume: String,
     pub(crate) buy_volume: String,
+    /// The lists `sell_summary` and `buy_summary`.
+    pub(crate) buy_orders: String,
+    pub(crate) sell_offers: String,
+    pub(crate) sell_moving_week: String,
+    pub(crate) buy_moving_week: String,
 }
 
 impl Quote {
@@ -39,6 +44,36 @@ impl Quote {
         };
         (quote.sell_price > 0.0 || quote.buy_price > 0.0).then_some(quote)
     }
+
+    /// The recorded minute. `None` if the quote is not recorded.
+    pub(crate) fn recorded_minute(&self) -> Option<oracle::Minute> {
+        let sides = [levels(&self.buy_orders), levels(&self.sell_offers)];
+        let [buy_orders, sell_offers] = if let [Some(buy_orders), Some(sell_offers)] = sides {
+            [buy_orders, sell_offers]
+        } else {
+            // If one side is invalid, neither counts.
+            [Vec::new(), Vec::new()]
+        };
+        Some(oracle::Minute {
+            quote: self.recorded()?,
+            buy_order: buy_orders.into_iter().reduce(f64::max),
+            sell_offer: sell_offers.into_iter().reduce(f64::min),
+            sell_moving_week: self.sell_moving_week.parse().ok()?,
+            buy_moving_week: self.buy_moving_week.parse().ok()?,
+        })
+    }
+}
+
+/// The prices of the valid levels in a list of orders. `None` if it is not a list, or more than half of its levels are invalid.
+fn levels(summary: &str) -> Option<Vec<f64>> {
+    let levels: Vec<Value> = serde_json::from_str(summary).ok()?;
+    let price = |level: &Value| {
+        let is_count = |field: &str| level[field].as_i64().is_some_and(|count| count > 0);
+        let price = level["pricePerUnit"].as_f64()?;
+        (0.0 < price && price <= 1e12 && is_count("amount") && is_count("orders")).then_some(price)
+    };
+    let prices: Vec<f64> = levels.iter().filter_map(price).collect();
+    (prices.len() * 2 >= levels.len()).then_some(prices)
 }
 
 pub(crate) fn quote(
@@ -52,6 +87,10 @@ pub(crate) fn quote(
         buy_price: buy_price.to_string(),
         sell_volume: sell_volume.to_string(),
         buy_volume: buy_volume.to_string(),
+        buy_orders: "[]".to_owned(),
+        sell_offers: "[]".to_owned(),
+        sell_moving_week: "3".to_owned(),
+        buy_moving_week: "5".to_owned(),
     }
 }
 
@@ -73,12 +112,13 @@ impl Market {
     /// The provider's response with this market.
     pub(crate) fn body(&self) -> String {
         let products = self.0.iter().map(|(id, quote)| {
-            let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
+            let Quote { sell_price, buy_price, sell_volume, buy_volume, .. } = quote;
+            let Quote { buy_orders, sell_offers, sell_moving_week, buy_moving_week, .. } = quote;
             let id = json!(id);
             format!(
-                r#"{id}:{{"product_id":{id},"sell_summary":[],"buy_summary":[],"quick_status":{{"productId":{id},
-                "sellPrice":{sell_price},"sellVolume":{sell_volume},"sellMovingWeek":3,"sellOrders":2,
-                "buyPrice":{buy_price},"buyVolume":{buy_volume},"buyMovingWeek":5,"buyOrders":1}}}}"#
+                r#"{id}:{{"product_id":{id},"sell_summary":{buy_orders},"buy_summary":{sell_offers},"quick_status":{{"productId":{id},
+                "sellPrice":{sell_price},"sellVolume":{sell_volume},"sellMovingWeek":{sell_moving_week},"sellOrders":2,
+                "buyPrice":{buy_price},"buyVolume":{buy_volume},"buyMovingWeek":{buy_moving_week},"buyOrders":1}}}}"#
             )
         });
         let joined = products.collect::<Vec<_>>().join(",");

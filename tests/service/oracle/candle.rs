@@ -21,15 +21,34 @@ pub(crate) struct Candle {
     pub(crate) sell_volume: i64,
     pub(crate) buy_volume: i64,
     pub(crate) samples: u32,
+    pub(crate) buy_order_high: Option<f64>,
+    pub(crate) buy_order_low: Option<f64>,
+    pub(crate) buy_order_close: Option<f64>,
+    pub(crate) sell_offer_high: Option<f64>,
+    pub(crate) sell_offer_low: Option<f64>,
+    pub(crate) sell_offer_close: Option<f64>,
+    pub(crate) sell_moving_week: Option<i64>,
+    pub(crate) buy_moving_week: Option<i64>,
     pub(crate) complete: bool,
+}
+
+/// What is recorded about a product in a minute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Minute {
+    pub(crate) quote: Quote,
+    pub(crate) buy_order: Option<f64>,
+    pub(crate) sell_offer: Option<f64>,
+    pub(crate) sell_moving_week: i64,
+    pub(crate) buy_moving_week: i64,
 }
 
 impl Candle {
     /// The complete candle of the minutes of an interval that starts at `slot`, in Unix seconds. `None` without minutes.
-    pub(crate) fn of_minutes(slot: i64, minutes: impl Iterator<Item = Quote>) -> Option<Self> {
+    pub(crate) fn of_minutes(slot: i64, minutes: impl Iterator<Item = Minute>) -> Option<Self> {
         let opened_at = Timestamp::from_second(slot).unwrap().to_string();
-        let candle = |minute: Quote| {
-            let Quote { sell_price, buy_price, sell_volume, buy_volume } = minute;
+        let candle = |minute: Minute| {
+            let Minute { buy_order, sell_offer, .. } = minute;
+            let Quote { sell_price, buy_price, sell_volume, buy_volume } = minute.quote;
             Self {
                 opened_at: opened_at.clone(),
                 sell_open: sell_price,
@@ -43,6 +62,14 @@ impl Candle {
                 sell_volume,
                 buy_volume,
                 samples: 1,
+                buy_order_high: buy_order,
+                buy_order_low: buy_order,
+                buy_order_close: buy_order,
+                sell_offer_high: sell_offer,
+                sell_offer_low: sell_offer,
+                sell_offer_close: sell_offer,
+                sell_moving_week: Some(minute.sell_moving_week),
+                buy_moving_week: Some(minute.buy_moving_week),
                 complete: true,
             }
         };
@@ -66,6 +93,15 @@ impl Candle {
         later.buy_high = later.buy_high.max(self.buy_high);
         later.buy_low = later.buy_low.min(self.buy_low);
         later.samples += self.samples;
+        let of_both = |earlier: Option<f64>, later: Option<f64>, better: fn(f64, f64) -> f64| {
+            earlier.into_iter().chain(later).reduce(better)
+        };
+        later.buy_order_high = of_both(self.buy_order_high, later.buy_order_high, f64::max);
+        later.buy_order_low = of_both(self.buy_order_low, later.buy_order_low, f64::min);
+        later.buy_order_close = later.buy_order_close.or(self.buy_order_close);
+        later.sell_offer_high = of_both(self.sell_offer_high, later.sell_offer_high, f64::max);
+        later.sell_offer_low = of_both(self.sell_offer_low, later.sell_offer_low, f64::min);
+        later.sell_offer_close = later.sell_offer_close.or(self.sell_offer_close);
         later.complete &= self.complete;
         later
     }

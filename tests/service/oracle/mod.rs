@@ -6,7 +6,7 @@ mod facts;
 mod quote;
 mod source;
 
-pub(crate) use candle::Candle;
+pub(crate) use candle::{Candle, Minute};
 pub(crate) use facts::{BazaarFacts, Data, Facts, past_mayor, sale, spelled};
 pub(crate) use quote::Quote;
 pub(crate) use source::Source;

@@ -27,7 +27,7 @@ pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     let session = table.with_timeout(Duration::from_mins(1));
     let [.., day] = &bazaar::INTERVALS;
     let slot = day.at(EXAMPLE_DAY);
-    let text = "332.2,333.6,314.58,327.12,341.92,345,325.5,335.96,22494,24933,1440,0";
+    let text = "332.2,333.6,314.58,327.12,341.92,345,325.5,335.96,22494,24933,1440,0,333.8,314.7,327.3,344.9,325.4,335.9,47911,24362";
     let candle = bazaar::Candle::of_text(slot, text).unwrap();
     series::store(session, slot, &[("COAL".parse().unwrap(), candle)].into()).await.unwrap();
     series::begin_at(session, &bazaar::SERIES, slot.end()).await.unwrap();

@@ -50,12 +50,14 @@ mod tests {
     #[test]
     fn a_line_has_the_fields_of_the_json_in_their_order() {
         let [.., day] = &bazaar::INTERVALS;
-        let text = "1.5,3,1.25,2,5,7.5,0,7,10,5000000000,3,0";
-        let candle = bazaar::Candle::of_text(day.at(UnixSeconds::new(0)), text).unwrap();
-        let candles = ["INK_SACK:3", "COAL"].map(|id| (id.parse().unwrap(), candle));
+        let candles = [("INK_SACK:3", ",2.5,2,2.25,,,,7000000000"), ("COAL", "")].map(|(id, best)| {
+            let text = format!("1.5,3,1.25,2,5,7.5,0,7,10,5000000000,3,0{best}");
+            let candle = bazaar::Candle::of_text(day.at(UnixSeconds::new(0)), &text).unwrap();
+            (id.parse().unwrap(), candle)
+        });
         let rows = "\
-            COAL,1.5,3.0,1.25,2.0,5.0,7.5,0.0,7.0,10,5000000000,3\n\
-            INK_SACK:3,1.5,3.0,1.25,2.0,5.0,7.5,0.0,7.0,10,5000000000,3\n";
+            COAL,1.5,3.0,1.25,2.0,5.0,7.5,0.0,7.0,10,5000000000,3,,,,,,,,\n\
+            INK_SACK:3,1.5,3.0,1.25,2.0,5.0,7.5,0.0,7.0,10,5000000000,3,2.5,2.0,2.25,,,,7000000000,\n";
         assert_eq!(csv::<bazaar::Candle>(&candles.into()).unwrap(), format!("{BAZAAR_COLUMNS}\n{rows}"));
         assert_eq!(csv::<bazaar::Candle>(&[].into()).unwrap(), "");
     }
