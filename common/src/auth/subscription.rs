@@ -51,12 +51,12 @@ impl FromStr for SubscriptionId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BillingStatus {
+    /// Active, but without a price that pays for a tier.
+    Removed,
     /// Active, or in a trial.
     Active,
     /// Active, but its periods are not charged.
     CollectionPaused,
-    /// Active, but without a price that pays for a tier.
-    Removed,
     /// A payment has failed, and is repeated.
     PastDue,
     /// A payment has failed for good.
@@ -76,8 +76,8 @@ impl fmt::Display for BillingStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Period {
-    pub end: UnixSeconds,
     pub start: UnixSeconds,
+    pub end: UnixSeconds,
     /// The end with the grace time. The start, if only a paid invoice adds time.
     pub until: UnixSeconds,
 }
@@ -96,6 +96,9 @@ pub struct State {
     /// When the subscription is to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_at: Option<UnixSeconds>,
+    /// Whether the subscription is cancelled, whatever its status.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_over: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -110,20 +113,24 @@ pub struct Subscription {
     /// The newest state in which the subscription was active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<State>,
-    /// The last period of each tier that an invoice has paid.
+    /// The newest period of each tier that an invoice has paid. A credit ends the period that it is for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub paid: Periods,
+    /// The newest period of each tier that was a trial, or that was active because its payment had succeeded. Its invoice can be missing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trusted: Periods,
     /// The end of the paid time that was last reported as overdue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overdue: Option<UnixSeconds>,
 }
 
 impl Subscription {
-    /// Returns a subscription of which only this state is known.
+    /// Returns a subscription of which only this state is known. `is_paid` says whether its periods are paid for certain.
     #[must_use]
-    pub fn of_state(state: State) -> Self {
+    pub fn of_state(state: State, is_paid: bool) -> Self {
         let active = Some(state.clone()).filter(|state| state.status == BillingStatus::Active);
-        Self { named_at: Some(state.at), active, latest: Some(state), ..Self::default() }
+        let trusted = active.iter().filter(|_| is_paid).flat_map(|active| active.periods.clone()).collect();
+        Self { named_at: Some(state.at), active, trusted, latest: Some(state), ..Self::default() }
     }
 
     /// Returns a subscription of which only the paid periods are known.
@@ -137,17 +144,15 @@ impl Subscription {
         self.named_at = self.named_at.max(other.named_at);
         self.latest = self.latest.take().max(other.latest);
         self.active = self.active.take().max(other.active);
-        for (tier, period) in other.paid {
-            let last = self.paid.entry(tier).or_insert(period);
-            *last = period.max(*last);
-        }
+        add(&mut self.paid, other.paid);
+        add(&mut self.trusted, other.trusted);
         self.overdue = self.overdue.max(other.overdue);
     }
 
     /// Returns when the subscription ended; `None` if it has not ended.
     #[must_use]
     pub fn ended_at(&self) -> Option<UnixSeconds> {
-        self.latest.as_ref().filter(|latest| latest.status == BillingStatus::Ended).map(|latest| latest.at)
+        self.latest.as_ref().filter(|latest| latest.is_over).map(|latest| latest.at)
     }
 
     /// Returns what the subscription allows, per tier. If it allows nothing, the entitlements say why.
@@ -158,7 +163,7 @@ impl Subscription {
         let Some(latest) = &self.latest else { return listed([(Active, self.paid.clone())], None) };
         let none = Periods::new;
         let parts = match latest.status {
-            BillingStatus::Active => [(Active, self.valid_paid()), (Active, latest.periods.clone())],
+            BillingStatus::Active => [(Active, self.valid(&self.paid)), (Active, latest.periods.clone())],
             BillingStatus::CollectionPaused | BillingStatus::PastDue => {
                 [(Active, self.reached(latest)), (Active, none())]
             }
@@ -175,36 +180,27 @@ impl Subscription {
         listed(parts, latest.cancel_at)
     }
 
-    /// Returns the paid periods. A change to a lower tier or to a shorter period credits the rest of an earlier payment, which then pays for no
-    /// more than the period after the change.
-    fn valid_paid(&self) -> Periods {
+    /// Returns what paid periods still pay for. A change to a lower tier or to a shorter period credits the rest of an earlier payment, which then
+    /// pays for no more than the period after the change.
+    fn valid(&self, paid: &Periods) -> Periods {
         let mut valid = Periods::new();
-        for (tier, paid) in &self.paid {
+        for (tier, paid) in paid {
             let earlier = self.active.as_ref().filter(|active| paid.start < active.at);
-            let (tier, paid) =
-                earlier.map_or((*tier, *paid), |active| limited(*tier, *paid, &active.periods));
-            let last = valid.entry(tier).or_insert(paid);
-            *last = paid.max(*last);
+            let now = earlier.map_or((*tier, *paid), |active| limited(*tier, *paid, &active.periods));
+            add(&mut valid, [now]);
         }
         valid
     }
 
     /// Returns the time that was paid before the state `latest`, in which the present period is not paid.
     fn reached(&self, latest: &State) -> Periods {
-        let paid = self.valid_paid();
-        let Some(active) = &self.active else {
-            return if paid.is_empty() { latest.periods.clone() } else { paid };
-        };
-        if active.periods.values().any(|period| paid.values().any(|paid| period.start <= paid.end)) {
-            return paid;
-        }
-        // The last active period is free of charge, or no event of its invoice has arrived.
         let has_failed = matches!(latest.status, BillingStatus::PastDue | BillingStatus::Unpaid);
-        let of = |(tier, period): (&Tier, &Period)| {
-            let failed = latest.periods.get(tier).filter(|failed| has_failed && failed.start == period.start);
-            (*tier, *failed.unwrap_or(period))
+        let is_paid = |(tier, period): &(Tier, Period)| {
+            !has_failed || latest.periods.get(tier).is_none_or(|failed| failed.start != period.start)
         };
-        active.periods.iter().map(of).collect()
+        let mut reached = self.valid(&self.paid);
+        add(&mut reached, self.valid(&self.trusted).into_iter().filter(is_paid));
+        if reached.is_empty() { latest.periods.clone() } else { reached }
     }
 
     /// Returns the end of the paid time, if it has passed although the subscription goes on: then no event has reported its next payment.
@@ -214,10 +210,18 @@ impl Subscription {
         if latest.status != BillingStatus::Active || latest.cancel_at.is_some() {
             return None;
         }
-        let paid = self.valid_paid();
+        let paid = self.valid(&self.paid);
         let periods = latest.periods.values().chain(paid.values());
         let until = periods.filter(|period| period.start < period.until).map(|period| period.until).max()?;
         (until < now).then_some(until)
+    }
+}
+
+/// Adds periods, of which the newest of each tier stays.
+fn add(periods: &mut Periods, added: impl IntoIterator<Item = (Tier, Period)>) {
+    for (tier, period) in added {
+        let newest = periods.entry(tier).or_insert(period);
+        *newest = period.max(*newest);
     }
 }
 

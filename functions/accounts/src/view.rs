@@ -42,7 +42,8 @@ pub struct SubscriptionView {
 impl SubscriptionView {
     fn of(id: &SubscriptionId, subscription: &Subscription) -> Self {
         let entitlements = subscription.entitlements();
-        let highest = entitlements.iter().max_by_key(|highest| (highest.tier, highest.paid_until));
+        let is_active = |of: &Entitlement| of.status == AccountStatus::Active;
+        let highest = entitlements.iter().max_by_key(|of| (is_active(of), of.tier, of.paid_until));
         let latest = subscription.latest.as_ref();
         Self {
             id: id.clone(),

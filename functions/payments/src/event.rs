@@ -3,13 +3,15 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub(crate) const CREATED: &str = "customer.subscription.created";
 pub(crate) const INVOICE_PAID: &str = "invoice.paid";
 pub(crate) const PAUSED: &str = "customer.subscription.paused";
 /// The kinds of events that say something about an account.
 pub(crate) const KINDS: [&str; 6] = [
-    "customer.subscription.created",
+    CREATED,
     "customer.subscription.updated",
     "customer.subscription.deleted",
     PAUSED,
@@ -55,17 +57,16 @@ pub(crate) struct Data<'a> {
     #[serde(borrow)]
     pub(crate) object: Option<&'a RawValue>,
     /// The earlier values of what an update has changed.
-    pub(crate) previous_attributes: Option<PreviousAttributes>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct PreviousAttributes {
-    pub(crate) items: Option<List<PricedItem>>,
+    #[serde(default)]
+    pub(crate) previous_attributes: Value,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct List<T> {
     pub(crate) data: Vec<T>,
+    /// Whether the event leaves out further entries.
+    #[serde(default)]
+    pub(crate) has_more: bool,
 }
 
 #[derive(Deserialize)]
@@ -77,15 +78,14 @@ pub(crate) struct Metadata {
 #[derive(Deserialize)]
 pub(crate) struct Subscription {
     pub(crate) id: String,
-    pub(crate) customer: String,
+    pub(crate) customer: Option<String>,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) status: String,
     pub(crate) collection_method: Option<String>,
     pub(crate) pause_collection: Option<IgnoredAny>,
     pub(crate) items: List<SubscriptionItem>,
     pub(crate) cancel_at: Option<i64>,
-    #[serde(default)]
-    pub(crate) cancel_at_period_end: bool,
+    pub(crate) cancel_at_period_end: Option<bool>,
     pub(crate) ended_at: Option<i64>,
     pub(crate) cancellation_details: Option<CancellationDetails>,
 }
@@ -93,14 +93,10 @@ pub(crate) struct Subscription {
 #[derive(Deserialize)]
 pub(crate) struct SubscriptionItem {
     pub(crate) price: Price,
+    /// `None` for a metered price.
+    pub(crate) quantity: Option<i64>,
     pub(crate) current_period_start: i64,
     pub(crate) current_period_end: i64,
-}
-
-/// An item, of which only the price counts.
-#[derive(Deserialize)]
-pub(crate) struct PricedItem {
-    pub(crate) price: Price,
 }
 
 #[derive(Deserialize)]
@@ -115,7 +111,7 @@ pub(crate) struct CancellationDetails {
 
 #[derive(Deserialize)]
 pub(crate) struct Invoice {
-    pub(crate) customer: String,
+    pub(crate) customer: Option<String>,
     pub(crate) parent: Option<Parent>,
     pub(crate) lines: List<Line>,
 }
@@ -135,7 +131,7 @@ pub(crate) struct SubscriptionDetails {
 #[derive(Deserialize)]
 pub(crate) struct Line {
     /// Negative for a credit, for example for the unused time of a previous price.
-    pub(crate) amount: i64,
+    pub(crate) amount: Option<i64>,
     pub(crate) period: LinePeriod,
     pub(crate) pricing: Option<Pricing>,
 }

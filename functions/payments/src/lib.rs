@@ -141,8 +141,8 @@ impl Payments {
         let Some(event) = read::<Event<'_>>(message.detail.map(RawValue::get).unwrap_or_default()) else {
             return Ok(IGNORED);
         };
-        let Event { id, kind, .. } = &event;
-        if !event::KINDS.contains(&kind.as_str()) && event.data.is_some() {
+        let (id, kind) = (without_keys(&event.id), without_keys(&event.kind));
+        if !event::KINDS.contains(&event.kind.as_str()) && event.data.is_some() {
             tracing::warn!(function = NAME, event = id, kind, "unknown event of payments");
             return Ok(IGNORED);
         }
@@ -152,13 +152,7 @@ impl Payments {
         }
         match self.apply(&event).await {
             Err(Error::Unapplied(unapplied)) => {
-                tracing::warn!(
-                    function = NAME,
-                    event = id,
-                    kind,
-                    cause = unapplied.to_string(),
-                    "payment not applied"
-                );
+                warn_unapplied(&event, &unapplied);
                 Ok(IGNORED)
             }
             applied => applied,
@@ -168,11 +162,14 @@ impl Payments {
     async fn apply(&self, event: &Event<'_>) -> Result<Reply, Error> {
         let Some(report) = self.offer.report(event)? else { return Ok(IGNORED) };
         let reply = self.store(&report).await?;
+        if let Some(unknown) = &report.unknown {
+            warn_unapplied(event, unknown);
+        }
         let account = reply.account.as_ref().map(AccountName::as_str);
         let (subscription, outcome) = (report.id.as_str(), reply.outcome.name());
         tracing::info!(
             function = NAME,
-            event = event.id,
+            event = without_keys(&event.id),
             kind = event.kind,
             account,
             subscription,
@@ -243,6 +240,13 @@ impl Payments {
             None => Ok(()),
         }
     }
+}
+
+/// Reports an event that a person must look at.
+fn warn_unapplied(event: &Event<'_>, unapplied: &Unapplied) {
+    let (id, kind, cause) = (&event.id, &event.kind, unapplied.to_string());
+    let [id, kind, cause] = [id, kind, &cause].map(|text| without_keys(text));
+    tracing::warn!(function = NAME, event = id, kind, cause, "payment not applied");
 }
 
 /// Parses a part of a message. A part that cannot be parsed is reported, and need not be delivered again.

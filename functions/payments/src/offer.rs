@@ -8,8 +8,9 @@ use common::auth::{
     without_keys,
 };
 use common::time::UnixSeconds;
+use serde_json::Value;
 
-use crate::event::{self, Data, Event, Invoice, List, Metadata, PreviousAttributes, SubscriptionItem};
+use crate::event::{self, Data, Event, Invoice, Metadata, SubscriptionItem};
 
 /// Why an event cannot be applied. A repetition would not help.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,8 @@ pub(crate) enum Unapplied {
     Thin,
     #[error("PriceTiers has none of the prices {0}")]
     UnknownPrice(String),
+    #[error("the invoice has more lines than the event, and none of these has a price in PriceTiers")]
+    MoreLines,
     #[error("{0:?} is not the name of an account")]
     NoAccount(String),
     #[error("{0:?} is not the id of a subscription")]
@@ -41,6 +44,8 @@ pub(crate) struct Report {
     pub(crate) subscription: Subscription,
     /// Whether the subscription has, or had before the event, a price that pays for a tier.
     pub(crate) is_sold: bool,
+    /// Why a person must look at the prices, although the report can be applied.
+    pub(crate) unknown: Option<Unapplied>,
 }
 
 impl Report {
@@ -86,23 +91,31 @@ impl Offer {
         }
         let at = likely(serde_json::from_str(event.created.get())?)?;
         let reported: event::Subscription = serde_json::from_str(object.get())?;
-        let state = self.state(event, at, &reported)?;
-        let had = |PreviousAttributes { items }: &PreviousAttributes| {
-            items.iter().flat_map(|List { data }| data).any(|item| self.tier(&item.price.id).is_some())
-        };
+        let Some(state) = self.state(event, at, &reported)? else { return Ok(None) };
         let items = &reported.items.data;
-        let is_sold = items.iter().any(|item| self.tier(&item.price.id).is_some())
-            || previous_attributes.as_ref().is_some_and(had);
-        if !is_sold {
-            self.check_known(items.iter().map(|item| item.price.id.as_str()))?;
-        }
-        let Some(state) = state else { return Ok(None) };
+        let is_sold = items.iter().any(|item| self.tier(&item.price.id).is_some());
+        let unknown =
+            if is_sold { None } else { self.unknown(items.iter().map(|item| item.price.id.as_str())) };
+        // A subscription begins with its first payment. Later, a period is active before it is paid.
+        let previous = previous_attributes.get("status").and_then(Value::as_str);
+        let is_paid = reported.status == "trialing"
+            || reported.collection_method.as_deref() != Some("send_invoice")
+                && (event.kind == event::CREATED
+                    || matches!(previous, Some("incomplete" | "past_due" | "unpaid")));
         Ok(Some(Report {
             id: subscription_id(&reported.id)?,
-            account: account(reported.metadata, &reported.customer)?,
-            subscription: Subscription::of_state(state),
-            is_sold,
+            account: account(reported.metadata, reported.customer)?,
+            subscription: Subscription::of_state(state, is_paid),
+            is_sold: is_sold || self.had_tier(previous_attributes),
+            unknown,
         }))
+    }
+
+    /// Whether an item of the earlier values has a price that pays for a tier.
+    fn had_tier(&self, previous_attributes: &Value) -> bool {
+        let items = previous_attributes.pointer("/items/data").and_then(Value::as_array);
+        let price = |item: &Value| item.pointer("/price/id")?.as_str().and_then(|price| self.tier(price));
+        items.into_iter().flatten().any(|item| price(item).is_some())
     }
 
     /// Returns the reported state; `None` if the first payment was not made.
@@ -133,8 +146,9 @@ impl Offer {
         };
         let ends = periods.values().map(|period| period.end).min();
         let cancel_at = reported.cancel_at.map(likely).transpose()?;
-        let cancel_at = cancel_at.or(ends.filter(|_| reported.cancel_at_period_end && status == Active));
-        Ok(Some(State { at, status, periods, cancel_at }))
+        let ends_with_period = reported.cancel_at_period_end == Some(true) && status == Active;
+        let cancel_at = cancel_at.or(ends.filter(|_| ends_with_period));
+        Ok(Some(State { at, status, periods, cancel_at, is_over: reported.status == "canceled" }))
     }
 
     /// Returns the periods of the prices that pay for a tier; for each tier the one that ends last.
@@ -146,7 +160,7 @@ impl Offer {
         let is_invoiced = reported.collection_method.as_deref() == Some("send_invoice");
         let mut periods = BTreeMap::new();
         for item in &reported.items.data {
-            let Some(tier) = self.tier(&item.price.id) else { continue };
+            let Some(tier) = self.tier(&item.price.id).filter(|_| item.quantity != Some(0)) else { continue };
             let SubscriptionItem { current_period_start: start, current_period_end: end, .. } = item;
             let (start, end) = (likely(*start)?, likely(*end)?);
             let period = match status {
@@ -155,16 +169,18 @@ impl Offer {
                     Period { start, end, until: start }
                 }
                 BillingStatus::PastDue if is_invoiced => Period { start, end: start, until: start },
-                BillingStatus::Active => Period { start, end, until: end.plus(self.grace) },
+                BillingStatus::Active => Period { start, end, until: self.with_grace(end)? },
                 BillingStatus::Ended => {
                     let end = reported.ended_at.map_or(Ok(end), likely)?;
                     Period { start, end, until: end }
                 }
                 // A period begins before it is paid, so the last paid period ends where this one starts.
-                _ => Period { start, end: start, until: start.plus(self.grace) },
+                _ => Period { start, end: start, until: self.with_grace(start)? },
             };
             let last = periods.entry(tier).or_insert(period);
-            *last = period.max(*last);
+            if period.end > last.end {
+                *last = period;
+            }
         }
         Ok(periods)
     }
@@ -173,27 +189,36 @@ impl Offer {
         let Some(details) = invoice.parent.and_then(|parent| parent.subscription_details) else {
             return Ok(None);
         };
-        let charged = invoice.lines.data.iter().filter(|line| line.amount > 0);
-        let priced =
-            charged.filter_map(|line| Some((line, &line.pricing.as_ref()?.price_details.as_ref()?.price)));
-        let priced: Vec<_> = priced.collect();
         let mut paid = BTreeMap::new();
-        for (line, price) in &priced {
-            let Some(tier) = self.tier(price) else { continue };
-            let (start, end) = (likely(line.period.start)?, likely(line.period.end)?);
-            let period = Period { start, end, until: end.plus(self.grace) };
-            let last = paid.entry(tier).or_insert(period);
-            *last = period.max(*last);
+        let mut prices = Vec::new();
+        for line in &invoice.lines.data {
+            let details = line.pricing.as_ref().and_then(|pricing| pricing.price_details.as_ref());
+            let amount = line.amount.unwrap_or_default();
+            let Some(details) = details.filter(|_| amount != 0) else { continue };
+            prices.push(details.price.as_str());
+            let Some(tier) = self.tier(&details.price) else { continue };
+            let start = likely(line.period.start)?;
+            let period = if amount > 0 {
+                let end = likely(line.period.end)?;
+                Period { start, end, until: self.with_grace(end)? }
+            } else {
+                Period { start, end: start, until: start.minus(Duration::from_secs(1)) }
+            };
+            let newest = paid.entry(tier).or_insert(period);
+            *newest = period.max(*newest);
         }
         if paid.is_empty() {
-            self.check_known(priced.iter().map(|(_, price)| price.as_str()))?;
-            return Ok(None);
+            if invoice.lines.has_more {
+                return Err(Unapplied::MoreLines);
+            }
+            return self.unknown(prices.into_iter()).map_or(Ok(None), Err);
         }
         Ok(Some(Report {
             id: subscription_id(&details.subscription)?,
-            account: account(details.metadata, &invoice.customer)?,
+            account: account(details.metadata, invoice.customer)?,
             subscription: Subscription::of_paid(paid),
             is_sold: true,
+            unknown: None,
         }))
     }
 
@@ -202,9 +227,13 @@ impl Offer {
     }
 
     /// Returns an error if a price is not in `PriceTiers`.
-    fn check_known<'a>(&self, prices: impl Iterator<Item = &'a str>) -> Result<(), Unapplied> {
+    fn unknown<'a>(&self, prices: impl Iterator<Item = &'a str>) -> Option<Unapplied> {
         let unknown: Vec<_> = prices.filter(|price| !self.tiers.contains_key(*price)).collect();
-        if unknown.is_empty() { Ok(()) } else { Err(Unapplied::UnknownPrice(unknown.join(", "))) }
+        (!unknown.is_empty()).then(|| Unapplied::UnknownPrice(unknown.join(", ")))
+    }
+
+    fn with_grace(&self, end: UnixSeconds) -> Result<UnixSeconds, Unapplied> {
+        likely(end.plus(self.grace).get())
     }
 }
 
@@ -218,7 +247,8 @@ fn subscription_id(id: &str) -> Result<SubscriptionId, Unapplied> {
 }
 
 /// Returns the account that the metadata name, or the customer's id.
-fn account(metadata: Option<Metadata>, customer: &str) -> Result<AccountName, Unapplied> {
+fn account(metadata: Option<Metadata>, customer: Option<String>) -> Result<AccountName, Unapplied> {
+    let customer = without_keys(&customer.unwrap_or_default());
     let named = metadata.and_then(|metadata| metadata.account).filter(|name| !name.is_empty());
     if let Some(name) = named {
         match parse_unless_key(&name) {
@@ -229,5 +259,5 @@ fn account(metadata: Option<Metadata>, customer: &str) -> Result<AccountName, Un
             }
         }
     }
-    parse_unless_key(customer).map_err(|_| Unapplied::NoAccount(without_keys(customer)))
+    parse_unless_key(&customer).map_err(|_| Unapplied::NoAccount(customer))
 }

@@ -41,7 +41,7 @@ pub(crate) enum Error {
         "choose the accounts of a stack with --stack, or those of the local cloud with AWS_ENDPOINT_URL_LAMBDA"
     )]
     NoTarget,
-    #[error("there is no account {name}; a new account requires --tier and --paid-until")]
+    #[error("the tier and the paid time of {name} are not set; give both --tier and --paid-until")]
     Incomplete { name: AccountName },
     #[error("{0}")]
     Refused(String),

@@ -55,7 +55,10 @@ async fn a_new_account_requires_a_tier_and_a_date() {
     let access = Access::start().await;
     for options in [&[][..], &["--tier", "pro"], &["--paid-until", "2200-01-01"], &["--status", "active"]] {
         let reason = access.fail(&[&["account", "set", "bots"], options].concat()).await;
-        assert_eq!(reason, "there is no account bots; a new account requires --tier and --paid-until");
+        assert_eq!(
+            reason,
+            "the tier and the paid time of bots are not set; give both --tier and --paid-until"
+        );
     }
     assert!(access.rows().await.is_empty());
 }

@@ -107,7 +107,7 @@ async fn an_event_that_cannot_be_read_is_reported_and_not_repeated() {
         object(&json!({"items": null})),
         object(&json!({"status": "invented"})),
         object(&json!({"id": "#"})),
-        object(&json!({"customer": null})),
+        object(&json!({"customer": null, "metadata": {}})),
         object(&json!({"customer": "#", "metadata": {}})),
         detail(&thin),
     ];

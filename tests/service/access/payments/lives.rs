@@ -20,7 +20,7 @@ use crate::support::one_instance_each;
 const LIVES: u64 = 40;
 /// The days of a life.
 const DAYS: i64 = 240;
-const MOST_EVENTS: usize = 16;
+const MOST_EVENTS: usize = 14;
 const STARTER: &str = "price_starter";
 const PRO: &str = "price_pro";
 /// The lengths of a period in days.
@@ -28,6 +28,7 @@ const LENGTHS: [i64; 2] = [30, 100];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
+    Incomplete,
     Trialing,
     Active,
     CollectionPaused,
@@ -40,6 +41,7 @@ enum Status {
 impl Status {
     const fn name(self) -> &'static str {
         match self {
+            Self::Incomplete => "incomplete",
             Self::Trialing => "trialing",
             Self::Active | Self::CollectionPaused => "active",
             Self::PastDue => "past_due",
@@ -60,17 +62,22 @@ struct Claim {
     most_until: i64,
 }
 
+/// A line of an invoice: an amount in cents, and its item.
+type Line = (i64, Item<'static>);
+
 /// A subscription as Stripe has it.
 struct Billed {
     id: String,
     price: &'static str,
     status: Status,
+    /// The status of the last event.
+    reported: Status,
     start: i64,
     end: i64,
     length: i64,
     cancels: bool,
-    /// The lines that are not paid yet.
-    open: Vec<Item<'static>>,
+    /// The lines of the invoice that is not paid.
+    open: Vec<Line>,
     claims: Vec<Claim>,
 }
 
@@ -79,6 +86,11 @@ impl Billed {
     fn forget_hope(&mut self) {
         let reached = self.start + GRACE;
         self.claims.retain(|claim| claim.owed_until > 0 || claim.most_until <= reached);
+    }
+
+    /// Whether an upgrade in the present period is not paid, which changed no period.
+    fn has_declined_upgrade(&self) -> bool {
+        matches!(&self.open[..], [(_, (_, at, _)), (_, (_, _, end))] if self.start < *at && *end == self.end)
     }
 }
 
@@ -153,15 +165,18 @@ impl Life {
 
     /// Reports the subscription as it is now.
     fn report(&mut self, kind: &str, index: usize) {
-        let of = &self.subscriptions[index];
+        let of = &mut self.subscriptions[index];
         let object = subscription(&of.id, "zoe", &[(of.price, of.start, of.end)]);
+        let previous = std::mem::replace(&mut of.reported, of.status).name();
+        let changed = if previous == of.status.name() { json!({}) } else { json!({"status": previous}) };
         let is_paused = of.status == Status::CollectionPaused;
         let fields = json!({
             "status": of.status.name(),
             "pause_collection": is_paused.then(|| json!({"behavior": "void", "resumes_at": null})),
             "cancel_at": of.cancels.then_some(of.end), "cancel_at_period_end": of.cancels,
         });
-        self.push(kind, &with(&object, fields));
+        let event = event(kind, self.time, &with(&object, fields));
+        self.push(if kind == CREATED { event } else { event.changed_from(&changed) });
     }
 
     /// Reports that the subscription has ended now for this reason.
@@ -171,23 +186,23 @@ impl Life {
         let details = json!({"comment": null, "feedback": null, "reason": reason});
         let fields = json!({"status": "canceled", "ended_at": self.time, "cancellation_details": details});
         let object = subscription(&of.id, "zoe", &[(of.price, of.start, of.end)]);
-        self.push(DELETED, &with(&object, fields));
+        self.push(event(DELETED, self.time, &with(&object, fields)));
     }
 
     /// Reports that lines are paid, after the claims have changed accordingly.
-    fn report_paid(&mut self, index: usize, lines: &[(i64, Item<'_>)]) {
+    fn report_paid(&mut self, index: usize, lines: &[Line]) {
         let of = &self.subscriptions[index];
         let object = subscription(&of.id, "zoe", &[(of.price, of.start, of.end)]);
-        self.push(PAID, &invoice(&object, lines));
+        self.push(event(PAID, self.time, &invoice(&object, lines)));
     }
 
-    fn push(&mut self, kind: &str, object: &Value) {
+    fn push(&mut self, event: Event) {
         let claims = self.subscriptions.iter().flat_map(|of| of.claims.clone()).collect();
-        self.steps.push(Step { event: event(kind, self.time, object), at: self.time, claims });
+        self.steps.push(Step { event, at: self.time, claims });
     }
 
     /// Pays these lines, which replaces the hope for their payment.
-    fn pay(&mut self, index: usize, lines: &[(i64, Item<'static>)]) {
+    fn pay(&mut self, index: usize, lines: &[Line]) {
         let of = &mut self.subscriptions[index];
         of.forget_hope();
         let paid = lines.iter().filter(|(amount, _)| *amount > 0);
@@ -198,19 +213,27 @@ impl Life {
     fn buy(&mut self) {
         let [price, other] = if self.rng.bool() { [STARTER, PRO] } else { [PRO, STARTER] };
         let length = LENGTHS[self.rng.usize(..2)] * DAY;
-        let has_trial = self.rng.u8(..4) == 0;
+        let status =
+            [Status::Active, Status::Active, Status::Incomplete, Status::Trialing][self.rng.usize(..4)];
+        let has_trial = status == Status::Trialing;
         let (start, end) = (self.time, self.time + if has_trial { 14 * DAY } else { length });
         let index = self.subscriptions.len();
+        let claims = match status {
+            Status::Incomplete => vec![],
+            Status::Trialing => vec![Claim::paid(price, end)],
+            _ => vec![Claim::hoped(price, end)],
+        };
         self.subscriptions.push(Billed {
             id: format!("sub_{index}"),
             price,
-            status: if has_trial { Status::Trialing } else { Status::Active },
+            status,
+            reported: status,
             start,
             end,
             length,
             cancels: false,
             open: Vec::new(),
-            claims: vec![if has_trial { Claim::paid(price, end) } else { Claim::hoped(price, end) }],
+            claims,
         });
         self.report(CREATED, index);
         self.time += self.rng.i64(0..3);
@@ -219,6 +242,10 @@ impl Life {
             self.report_paid(index, &[(0, (price, start, end)), (0, (other, start, end + 300 * DAY))]);
         } else {
             self.pay(index, &[(500, (price, start, end))]);
+        }
+        if status == Status::Incomplete {
+            self.subscriptions[index].status = Status::Active;
+            self.report(UPDATED, index);
         }
         self.agenda.insert((end, Next::Renew(index)));
         self.plan_change(index);
@@ -247,18 +274,18 @@ impl Life {
 
     fn charge(&mut self, index: usize) {
         let of = &mut self.subscriptions[index];
-        let line = (of.price, of.start, of.end);
+        let line = (500, (of.price, of.start, of.end));
         if self.rng.u8(..10) < 7 {
-            return self.pay(index, &[(500, line)]);
+            return self.pay(index, &[line]);
         }
         of.forget_hope();
-        self.decline(index, line);
+        self.decline(index, vec![line]);
     }
 
-    /// Reports that this line is not paid.
-    fn decline(&mut self, index: usize, line: Item<'static>) {
+    /// Reports that an invoice with these lines is not paid.
+    fn decline(&mut self, index: usize, lines: Vec<Line>) {
         let of = &mut self.subscriptions[index];
-        (of.status, of.open) = (Status::PastDue, vec![line]);
+        (of.status, of.open) = (Status::PastDue, lines);
         self.report(UPDATED, index);
         let seconds = self.rng.i64(DAY..40 * DAY);
         self.plan(seconds, Next::Retry(index));
@@ -277,10 +304,17 @@ impl Life {
                 self.plan(3 * DAY, Next::Retry(index));
             }
             1 => self.report_end(index, "payment_failed"),
+            2 if of.has_declined_upgrade() => {
+                // The declined upgrade is taken back.
+                (of.price, of.status) = (STARTER, Status::Active);
+                self.report(UPDATED, index);
+                self.plan_change(index);
+            }
             _ => {
-                let line @ (price, _, end) = of.open.remove(0);
+                let lines = std::mem::take(&mut of.open);
+                let (_, (price, _, end)) = lines[lines.len() - 1];
                 of.status = Status::Active;
-                self.pay(index, &[(500, line)]);
+                self.pay(index, &lines);
                 // While the payment was repeated, further periods may have begun.
                 let of = &mut self.subscriptions[index];
                 if of.end != end {
@@ -351,21 +385,25 @@ impl Life {
 
     /// Changes to the higher price, for the rest of the period or for a new one.
     fn upgrade(&mut self, index: usize) {
-        let is_paid = self.rng.bool();
+        let choice = self.rng.u8(..5);
         let of = &mut self.subscriptions[index];
         let credit = (-100, (STARTER, self.time, of.end));
         of.price = PRO;
-        if self.rng.u8(..3) == 0 {
+        let has_new_period = self.rng.u8(..3) == 0;
+        if has_new_period {
             (of.start, of.end) = (self.time, self.time + of.length);
         }
-        let line = (PRO, self.time, of.end);
+        let lines = vec![credit, (500, (PRO, self.time, of.end))];
         let end = of.end;
-        if is_paid {
+        if choice > 2 {
+            self.decline(index, lines);
+        } else {
             of.claims.push(Claim::hoped(PRO, end));
             self.report(UPDATED, index);
-            self.pay(index, &[credit, (500, line)]);
-        } else {
-            self.decline(index, line);
+            // Otherwise the next invoice has the difference.
+            if choice > 0 || has_new_period {
+                self.pay(index, &lines);
+            }
         }
         self.agenda.insert((end, Next::Renew(index)));
     }

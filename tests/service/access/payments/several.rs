@@ -41,9 +41,9 @@ async fn of_two_events_of_one_second_the_final_state_counts() {
     let paused = json!({"pause_collection": {"behavior": "void", "resumes_at": null}});
     // From the least to the most final state, with the end of the access to which they lead.
     let states = [
+        (event(UPDATED, at, &subscription("sub_1", "zoe", &[("price_support", at, day(30))])), at),
         (state("active"), day(30) + GRACE),
         (event(UPDATED, at, &with(&renewed, paused)), at + GRACE),
-        (event(UPDATED, at, &subscription("sub_1", "zoe", &[("price_support", at, day(30))])), at),
         (state("past_due"), at + GRACE),
         (state("unpaid"), at),
         (state("paused"), day(-31)),

@@ -45,6 +45,12 @@ impl Event {
         Self(with(&self.0, fields))
     }
 
+    /// The event of an update that has replaced these values.
+    pub(super) fn changed_from(mut self, previous: &Value) -> Self {
+        self.0["data"]["previous_attributes"] = previous.clone();
+        self
+    }
+
     /// The same event about another account and other subscriptions.
     pub(super) fn renamed(&self, suffix: &str) -> Self {
         let text = self.0.to_string().replace("zoe", &format!("zoe-{suffix}"));
