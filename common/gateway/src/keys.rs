@@ -49,7 +49,7 @@ impl Gateway {
         plan.filter(|plan| !plan.is_empty())
     }
 
-    /// Whether the account has a key of the tier in the present plan, as far as its row knows.
+    /// Whether the account has a key of the tier in the present plan, according to its row.
     #[must_use]
     pub fn has_key(&self, account: &Account, tier: Tier) -> bool {
         let key = account.gateway_keys.get(&tier);

@@ -1,4 +1,4 @@
-//! Accounts, and what they may use.
+//! Accounts and their entitlements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -71,7 +71,7 @@ impl GatewayKey {
     }
 }
 
-/// An account. What it may use is computed from its entries, and not stored.
+/// An account. Its entitlement is computed from its entries, and not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: AccountName,
@@ -141,7 +141,7 @@ impl Account {
         self.entitlements().into_iter().map(|entitlement| entitlement.paid_until).max()
     }
 
-    /// Stores the subscription. If there is no room, it replaces the one that ended first.
+    /// Stores the subscription. If there is no room, it replaces the subscription that ended first.
     ///
     /// # Errors
     /// If there is no room, and no subscription has ended.

@@ -125,7 +125,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Returns a subscription of which only this state is known. `is_paid` says whether its periods are paid for certain.
+    /// Returns a subscription with this state, and nothing else known. `is_paid` says whether its periods are paid for certain.
     #[must_use]
     pub fn of_state(state: State, is_paid: bool) -> Self {
         let active = Some(state.clone()).filter(|state| state.status == BillingStatus::Active);
@@ -133,7 +133,7 @@ impl Subscription {
         Self { named_at: Some(state.at), active, trusted, latest: Some(state), ..Self::default() }
     }
 
-    /// Returns a subscription of which only the paid periods are known.
+    /// Returns a subscription with these paid periods, and nothing else known.
     #[must_use]
     pub fn of_paid(paid: BTreeMap<Tier, Period>) -> Self {
         Self { paid, ..Self::default() }
@@ -203,7 +203,7 @@ impl Subscription {
         if reached.is_empty() { latest.periods.clone() } else { reached }
     }
 
-    /// Returns the end of the paid time, if it has passed although the subscription goes on: then no event has reported its next payment.
+    /// Returns the end of the paid time, if it has passed although the subscription continues: then no event has reported its next payment.
     #[must_use]
     pub fn overdue_since(&self, now: UnixSeconds) -> Option<UnixSeconds> {
         let latest = self.latest.as_ref()?;
@@ -217,7 +217,7 @@ impl Subscription {
     }
 }
 
-/// Adds periods, of which the newest of each tier stays.
+/// Adds periods, and keeps the newest of each tier.
 fn add(periods: &mut Periods, added: impl IntoIterator<Item = (Tier, Period)>) {
     for (tier, period) in added {
         let newest = periods.entry(tier).or_insert(period);
@@ -235,7 +235,7 @@ fn limited(tier: Tier, paid: Period, changed: &Periods) -> (Tier, Period) {
     (tier, Period { end: paid.end.minus(credited), until: paid.until.minus(credited), ..paid })
 }
 
-/// Returns the entitlements of the periods: for each tier and status the one that ends last, at most at `cancel_at`.
+/// Returns the entitlements of the periods: the last end for each tier and status, at most `cancel_at`.
 fn listed(
     parts: impl IntoIterator<Item = (AccountStatus, Periods)>,
     cancel_at: Option<UnixSeconds>,

@@ -1,4 +1,4 @@
-//! `check_payments`: finds subscriptions that go on although their paid time has passed. Then events of Stripe do not arrive: the destination is
+//! `check_payments`: finds subscriptions that continue although their paid time has passed. Then events of Stripe do not arrive: the destination is
 //! disabled, the event source is deleted, or a rule is broken. A schedule sends this command once a day.
 
 use common::auth::{AccountName, SubscriptionId};

@@ -65,7 +65,7 @@ pub enum Command {
     PruneAccount {
         account: AccountName,
     },
-    /// Reports subscriptions that go on although their paid time has passed.
+    /// Reports subscriptions that continue although their paid time has passed.
     CheckPayments {},
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the name of the account that has the subscription after this report: the one that its newest event names. `stored` is the stored
+    /// Returns the name of the account that has the subscription after this report, which its newest event names. `stored` is the stored
     /// subscription and the account that has it.
     pub(crate) fn name<'a>(&'a self, stored: Option<(&Subscription, &'a AccountName)>) -> &'a AccountName {
         let newest = (self.subscription.named_at, &self.account);

@@ -149,6 +149,13 @@ async fn unknown_kinds_and_objects_without_a_subscription_are_ignored() {
     let alone = event(super::stripe::PAID, day(0), &with(&paid, json!({"parent": null})));
     assert_eq!(shop.deliver(&alone).await, "ignored");
     assert_eq!(shop.lines("payment not applied").await.len(), 0);
+    // An event has the first lines of a long invoice. The one that is paid for can be among the others.
+    let mut long =
+        invoice(&subscription("sub_1", "zoe", &[item]), &[(500, ("price_support", day(0), day(30)))]);
+    long["lines"]["has_more"] = json!(true);
+    assert_eq!(shop.deliver(&event(super::stripe::PAID, day(0), &long)).await, "ignored");
+    let line = shop.line("payment not applied").await;
+    assert!(line["cause"].as_str().unwrap().contains("more lines"), "{line}");
     shop.expect("zoe", &[(day(0), "deny")]).await;
 }
 

@@ -329,7 +329,7 @@ impl Life {
 
     fn change(&mut self, index: usize) {
         let of = &mut self.subscriptions[index];
-        // Nobody changes a subscription in the hour before its renewal is charged.
+        // No one changes a subscription in the hour before its renewal is charged.
         if self.time < of.start + 2 * HOUR {
             return self.plan(3 * HOUR, Next::Change(index));
         }

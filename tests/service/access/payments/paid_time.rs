@@ -87,6 +87,18 @@ async fn a_renewal_that_fails_for_longer_than_a_period_adds_nothing() {
     }
 }
 
+/// Payments by bank debit fail days after the subscription is active.
+#[tokio::test]
+async fn a_first_payment_that_fails_late_has_paid_for_nothing() {
+    let shop = Shop::open().await;
+    let reported = |status| {
+        with(&subscription("sub_1", "zoe", &[("price_pro", day(-40), day(-10))]), json!({"status": status}))
+    };
+    let events =
+        [event(CREATED, day(-40), &reported("active")), event(UPDATED, day(-35), &reported("past_due"))];
+    shop.expect_in_any_order(&events, &[(day(-35), "deny"), (day(-10), "deny")]).await;
+}
+
 /// A downgrade credits what the higher tier has cost. It has no invoice of its own.
 #[tokio::test]
 async fn a_period_that_was_paid_in_a_higher_tier_stays_paid_after_a_downgrade() {
@@ -182,6 +194,16 @@ async fn a_line_without_an_amount_pays_for_nothing() {
     let paid = event(PAID, day(0), &invoice(&active, &[(0, pro)]));
     assert_ne!(shop.deliver(&paid.renamed("free")).await, "applied");
     shop.expect("zoe-free", &[(day(0), "deny")]).await;
+}
+
+#[tokio::test]
+async fn an_item_of_the_quantity_zero_pays_for_nothing() {
+    let shop = Shop::open().await;
+    let items = [("price_pro", day(0), day(60)), ("price_starter", day(0), day(30))];
+    let mut object = subscription("sub_1", "zoe", &items);
+    object["items"]["data"][0]["quantity"] = json!(0);
+    let expected = [(day(0), "starter"), (day(30) + GRACE, "starter"), (day(30) + GRACE + 1, "deny")];
+    shop.expect_in_any_order(&[event(CREATED, day(0), &object)], &expected).await;
 }
 
 #[tokio::test]
