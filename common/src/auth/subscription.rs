@@ -135,7 +135,9 @@ impl Subscription {
 
     /// Returns a subscription with these paid periods, and nothing else known.
     #[must_use]
-    pub fn of_paid(paid: BTreeMap<Tier, Period>) -> Self {
+    pub fn of_paid(periods: impl IntoIterator<Item = (Tier, Period)>) -> Self {
+        let mut paid = Periods::new();
+        add(&mut paid, periods);
         Self { paid, ..Self::default() }
     }
 

@@ -1,6 +1,6 @@
-//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves what a person has set unchanged,
-//! merges subscriptions with the stored ones, and moves the state of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key cannot be
-//! computed.
+//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves the tier and the status that a
+//! person has set, merges subscriptions with the stored ones, and moves the state of a key only forward, from issued to revoked. The row of
+//! a key has the key's SHA-256, from which the key cannot be computed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

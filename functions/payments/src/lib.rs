@@ -4,6 +4,7 @@
 mod event;
 mod offer;
 
+use std::fmt;
 use std::time::Duration;
 
 use aws::AwsError;
@@ -60,7 +61,7 @@ struct Reply {
     account: Option<AccountName>,
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Outcome {
     Applied,
@@ -69,13 +70,9 @@ enum Outcome {
     Ignored,
 }
 
-impl Outcome {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Applied => "applied",
-            Self::Unchanged => "unchanged",
-            Self::Ignored => "ignored",
-        }
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
     }
 }
 
@@ -166,7 +163,7 @@ impl Payments {
             warn_unapplied(event, unknown);
         }
         let account = reply.account.as_ref().map(AccountName::as_str);
-        let (subscription, outcome) = (report.id.as_str(), reply.outcome.name());
+        let (subscription, outcome) = (report.id.as_str(), reply.outcome.to_string());
         tracing::info!(
             function = NAME,
             event = without_keys(&event.id),

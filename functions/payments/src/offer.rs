@@ -189,7 +189,7 @@ impl Offer {
         let Some(details) = invoice.parent.and_then(|parent| parent.subscription_details) else {
             return Ok(None);
         };
-        let mut paid = BTreeMap::new();
+        let mut paid = Vec::new();
         let mut prices = Vec::new();
         for line in &invoice.lines.data {
             let details = line.pricing.as_ref().and_then(|pricing| pricing.price_details.as_ref());
@@ -204,8 +204,7 @@ impl Offer {
             } else {
                 Period { start, end: start, until: start.minus(Duration::from_secs(1)) }
             };
-            let newest = paid.entry(tier).or_insert(period);
-            *newest = period.max(*newest);
+            paid.push((tier, period));
         }
         if paid.is_empty() {
             if invoice.lines.has_more {
