@@ -75,9 +75,9 @@ impl GatewayKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: AccountName,
-    /// What a person has set. A suspension is above all entries.
+    /// The status that a person has set. A suspension is above all entries.
     pub status: AccountStatus,
-    /// What a person has set for the account, as another entry beside its subscriptions.
+    /// The entry of a person, beside the subscriptions.
     pub set_by_person: Option<PaidTier>,
     pub subscriptions: BTreeMap<SubscriptionId, Subscription>,
     /// The keys in API Gateway of the tiers that the account has had.

@@ -31,7 +31,7 @@ pub struct SubscriptionView {
     pub id: SubscriptionId,
     /// `None` if only a paid invoice was reported.
     pub status: Option<BillingStatus>,
-    /// The highest tier that it pays for; `None` if there is none.
+    /// The highest tier that it pays for; `None` if it pays for nothing.
     pub tier: Option<Tier>,
     /// The last second that is paid in this tier.
     pub paid_until: Option<UnixSeconds>,

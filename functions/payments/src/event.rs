@@ -56,7 +56,7 @@ pub(crate) struct Data<'a> {
     /// A subscription or an invoice, depending on the kind of the event. Only snapshot events have it.
     #[serde(borrow)]
     pub(crate) object: Option<&'a RawValue>,
-    /// The earlier values of what an update has changed.
+    /// The earlier values of the changed fields.
     #[serde(default)]
     pub(crate) previous_attributes: Value,
 }

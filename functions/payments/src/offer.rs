@@ -151,7 +151,7 @@ impl Offer {
         Ok(Some(State { at, status, periods, cancel_at, is_over: reported.status == "canceled" }))
     }
 
-    /// Returns the periods of the prices that pay for a tier; for each tier the one that ends last.
+    /// Returns the periods of the prices that pay for a tier. Of several periods of a tier, the last to end counts.
     fn periods(
         &self,
         status: BillingStatus,

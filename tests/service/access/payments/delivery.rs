@@ -143,13 +143,13 @@ async fn unknown_kinds_and_objects_without_a_subscription_are_ignored() {
     let line = shop.line("unknown event of payments").await;
     assert_eq!((&line["level"], &line["event"]), (&json!("WARN"), &json!(charge.id())), "{line}");
     assert_eq!(line["kind"], "charge.refunded");
-    // An invoice of its own.
+    // A separate invoice.
     let item = ("price_pro", day(0), day(30));
     let paid = invoice(&subscription("sub_1", "zoe", &[item]), &[(500, item)]);
     let alone = event(super::stripe::PAID, day(0), &with(&paid, json!({"parent": null})));
     assert_eq!(shop.deliver(&alone).await, "ignored");
     assert_eq!(shop.lines("payment not applied").await.len(), 0);
-    // An event has the first lines of a long invoice. The one that is paid for can be among the others.
+    // An event has the first lines of a long invoice. The line with a tier can be among the others.
     let mut long =
         invoice(&subscription("sub_1", "zoe", &[item]), &[(500, ("price_support", day(0), day(30)))]);
     long["lines"]["has_more"] = json!(true);

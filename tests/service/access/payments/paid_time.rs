@@ -99,7 +99,7 @@ async fn a_first_payment_that_fails_late_has_paid_for_nothing() {
     shop.expect_in_any_order(&events, &[(day(-35), "deny"), (day(-10), "deny")]).await;
 }
 
-/// A downgrade credits what the higher tier has cost. It has no invoice of its own.
+/// A downgrade credits what the higher tier has cost. It has no separate invoice.
 #[tokio::test]
 async fn a_period_that_was_paid_in_a_higher_tier_stays_paid_after_a_downgrade() {
     let shop = Shop::open().await;
