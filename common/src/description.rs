@@ -1,5 +1,5 @@
-//! The description of a function for the OpenAPI document (`infra/openapi`): its route, the types of its responses, an example of each
-//! response, and requests that fail.
+//! The description of a function for the OpenAPI document (`infra/openapi`): its route, the types of its
+//! responses, an example of each response, and requests that fail.
 
 use std::borrow::Cow;
 
@@ -20,8 +20,8 @@ pub struct Kind {
     pub name: &'static str,
     /// The schema of `data`.
     pub data: SchemaOf,
-    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV (`csv`) if the route can return
-    /// CSV.
+    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV
+    /// (`csv`) if the route can return CSV.
     pub example: &'static str,
 }
 
@@ -54,7 +54,8 @@ impl Description {
         Self { route, kinds: Vec::new(), has_csv: false, failures: Vec::new() }
     }
 
-    /// Returns the description of `route`, whose responses have the data `T`. For `example`, see [`Kind::example`].
+    /// Returns the description of `route`, whose responses have the data `T`. For `example`, see
+    /// [`Kind::example`].
     #[must_use]
     pub fn of<T: JsonSchema>(route: &'static Route, example: &'static str) -> Self {
         Self::new(route).kind::<T>("", example)
@@ -80,7 +81,6 @@ impl Description {
         self
     }
 
-    /// Adds a request that fails with this error.
     #[must_use]
     pub fn fails(mut self, name: &'static str, request: &'static str, error: ApiError) -> Self {
         self.failures.push(FailingRequest { name, request, error: Some(error) });

@@ -1,12 +1,11 @@
-//! Errors that clients see. The codes are part of the contract (`functions/README.md`, Errors). A message states the mistake,
-//! the allowed values and the remedy. The cause of an error is for the log only.
+//! Errors that clients see. The codes are part of the contract (`functions/README.md`, Errors). A message
+//! states the mistake, the allowed values and the remedy. The cause of an error is for the log only.
 
 use std::error::Error;
 use std::time::Duration;
 
 use lambda_http::http::StatusCode;
 
-/// The message of every internal error.
 pub const INTERNAL_MESSAGE: &str =
     "The service could not get this answer right now. Try again in a few seconds.";
 

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use crate::time::UnixMilliseconds;
 
-/// The time limit for all requests to upstreams and all table queries that a client waits for, together and with retries. Each
-/// attempt of a recorder has a new time limit.
+/// The time limit for all requests to upstreams and all table queries that a client waits for, together and
+/// with retries. Each attempt of a recorder has a new time limit.
 const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The time before the deadline that is reserved for writing the response.
@@ -36,7 +36,8 @@ struct Waits {
 }
 
 impl Invocation {
-    /// Returns an invocation that starts now, has the time `now` of its event, and must end before `deadline`.
+    /// Returns an invocation that starts now, has the time `now` of its event, and must end before
+    /// `deadline`.
     #[must_use]
     pub fn new(now: UnixMilliseconds, deadline: Instant) -> Self {
         let latest = deadline.checked_sub(RESERVED_TIME).unwrap_or(deadline);
@@ -44,8 +45,8 @@ impl Invocation {
         Self { now, deadline: latest, upstream_deadline, waits: Arc::default() }
     }
 
-    /// Returns the same invocation for a further attempt, which starts now, `elapsed` after the start of the first attempt. The
-    /// upstream requests of the attempt have a new time limit, and end before `latest`.
+    /// Returns the same invocation for a further attempt, which starts now, `elapsed` after the start of the
+    /// first attempt. The upstream requests of the attempt have a new time limit, and end before `latest`.
     #[must_use]
     pub fn next_attempt(&self, elapsed: Duration, latest: Instant) -> Self {
         Self {
@@ -111,8 +112,8 @@ impl Invocation {
         self.waits.age_plus_1.fetch_max(age.map_or(0, |age| age.saturating_add(1)), Ordering::Relaxed);
     }
 
-    /// Returns the largest `Age` of the upstream responses in seconds; `None` if no response has an `Age`. The `Age` of a response
-    /// is the time for which a cache on the way has held the response.
+    /// Returns the largest `Age` of the upstream responses in seconds; `None` if no response has an `Age`.
+    /// The `Age` of a response is the time for which a cache on the way has held the response.
     #[must_use]
     pub fn upstream_age(&self) -> Option<u64> {
         self.waits.age_plus_1.load(Ordering::Relaxed).checked_sub(1)

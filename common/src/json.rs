@@ -1,5 +1,6 @@
-//! JSON text that passes through as the provider wrote it. Parsing a value and writing it again takes time and can change its
-//! spelling. These types check only the kind of a value, such as string or object, and keep its text.
+//! JSON text that passes through as the provider wrote it. Parsing a value and writing it again takes time
+//! and can change its spelling. These types check only the kind of a value, such as string or object, and
+//! keep its text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +17,6 @@ pub struct Verbatim<'a, const FIRST: u8>(&'a RawValue);
 /// The text of a JSON string, with its quotes and escapes.
 pub type StringText<'a> = Verbatim<'a, b'"'>;
 
-/// The text of a JSON object.
 pub type ObjectText<'a> = Verbatim<'a, b'{'>;
 
 impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
@@ -27,7 +27,6 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
 }
 
 impl<'a> StringText<'a> {
-    /// Whether it is the empty string.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.get() == r#""""#
@@ -60,10 +59,10 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
     }
 }
 
-/// Whether the text may have an escape such as `\ud83d`, which is half of a character. Without the other half, many clients
-/// cannot parse the text, and it cannot be stored. Most short texts have no escapes, so the function returns early. Long texts,
-/// such as item descriptions, have escaped line breaks. The loop over these texts has no branches, so that the compiler uses
-/// vector instructions.
+/// Whether the text may have an escape such as `\ud83d`, which is half of a character. Without the other
+/// half, many clients cannot parse the text, and it cannot be stored. Most short texts have no escapes, so
+/// the function returns early. Long texts, such as item descriptions, have escaped line breaks. The loop over
+/// these texts has no branches, so that the compiler uses vector instructions.
 fn may_have_surrogates(text: &str) -> bool {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'\\') {
@@ -75,8 +74,8 @@ fn may_have_surrogates(text: &str) -> bool {
     }) != 0
 }
 
-/// A struct that is read only from a JSON object. Serde alone also reads structs from arrays, whose elements become the fields
-/// in order.
+/// A struct that is read only from a JSON object. Serde alone also reads structs from arrays, whose elements
+/// become the fields in order.
 #[derive(Debug)]
 pub struct Object<T>(pub T);
 
@@ -109,7 +108,8 @@ pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
-/// The members of a JSON object in their order, including repeated keys. A map would keep only one member for each key.
+/// The members of a JSON object in their order, including repeated keys. A map would keep only one member for
+/// each key.
 #[derive(Debug)]
 pub struct Members<K, V>(pub Vec<(K, V)>);
 
@@ -157,8 +157,8 @@ impl<const FIRST: u8> Serialize for Verbatim<'_, FIRST> {
     }
 }
 
-/// Reads a whole number. It may be written as a floating-point number (`2.0`, `6.0E7`), as the provider sometimes writes it. For
-/// `deserialize_with`.
+/// Reads a whole number. It may be written as a floating-point number (`2.0`, `6.0E7`), as the provider
+/// sometimes writes it. For `deserialize_with`.
 ///
 /// # Errors
 /// If the value is not a number, has a fraction, or is too large for an exact floating-point number.

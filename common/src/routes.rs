@@ -1,12 +1,15 @@
-//! The table of routes: paths, functions, TTLs, data sources, parameters and their bounds. The index, the caches, the generated
-//! documents and the tests of the template derive from this table.
+//! The table of routes: paths, functions, TTLs, data sources, parameters and their bounds. The index, the
+//! caches, the generated documents and the tests of the template derive from this table.
 
 use std::time::Duration;
 
+use crate::auction_filters::{AfterAuction, Enchantments, Flag, Reforge};
+use crate::pet_level::PetLevel;
 use crate::request::auction_item_id::AuctionItemId;
 use crate::request::ids::{AuctionHouse, Bazaar, Ids};
-use crate::request::parameters::{Allowed, Before, ItemId, OpenedAt, PageNumber, Username, Value};
+use crate::request::parameters::{Allowed, Before, ItemId, OpenedAt, PageNumber, Since, Username, Value};
 pub use crate::request::route::{Expiry, Location, Parameter, Reads, Route, Tag};
+use crate::time::UnixSeconds;
 use crate::upstream::{auctions, bazaar, election, fire_sales, items, mojang, profiles};
 
 /// `mode` of `GET /v1/bazaar`.
@@ -19,7 +22,8 @@ pub type BazaarIds = Ids<Bazaar>;
 /// `mode` of `GET /v1/items`.
 pub const ITEMS_MODES: Allowed = Allowed::OneOf { words: &["basic", "full"], default: "basic" };
 
-/// The largest `min_price` and `min_volume` of `GET /v1/bazaar?mode=flips`. A floating-point number holds it exactly.
+/// The largest `min_price` and `min_volume` of `GET /v1/bazaar?mode=flips`, and the largest `max_price` of
+/// auctions. A floating-point number holds it exactly.
 const LARGEST_RULE: u64 = 1_000_000_000_000;
 
 /// `window` of `GET /v1/auctions/averages`.
@@ -71,7 +75,7 @@ const AUCTIONS_TAG: Tag = Tag { name: "Auctions", description: AUCTIONS_DESCRIPT
 const COLLECTIONS_TAG: Tag =
     Tag { name: "Collections", description: "What players unlock when they collect items." };
 
-const ITEMS_TAG: Tag = Tag { name: "Items", description: "The item catalogue of the game." };
+const ITEMS_TAG: Tag = Tag { name: "Items", description: "The item catalogue of the game, and names." };
 
 const PROFILES_TAG: Tag = Tag { name: "Profiles", description: "Players and their profiles." };
 
@@ -228,6 +232,9 @@ const ITEM_ID: Parameter = Parameter {
 /// `before` of the routes with candles.
 const BEFORE: Parameter = Parameter::query("before", "Only candles opened before this time", Before::ALLOWED);
 
+/// `from` of the routes with candles.
+const FROM: Parameter = Parameter::query("from", "Only candles opened at or after this time", Since::ALLOWED);
+
 /// `limit` of the routes with candles.
 const CANDLES_LIMIT: Parameter =
     Parameter::query("limit", "The most candles", Allowed::WholeNumber { min: 1, max: 1_000, default: 288 });
@@ -263,6 +270,7 @@ pub const BAZAAR_CANDLES: Route = Route {
     parameters: &[
         ITEM_ID,
         Parameter::query("interval", "The length of a candle", CANDLE_INTERVALS),
+        FROM,
         BEFORE,
         CANDLES_LIMIT,
     ],
@@ -362,6 +370,7 @@ pub const AUCTIONS_CANDLES: Route = Route {
     parameters: &[
         AUCTION_ITEM_ID,
         Parameter::query("interval", "The length of a candle", AUCTION_INTERVALS),
+        FROM,
         BEFORE,
         CANDLES_LIMIT,
     ],
@@ -390,6 +399,65 @@ pub const AUCTIONS_SALES: Route = Route {
         ),
     ],
 };
+
+/// `GET /v1/auctions/listings`
+pub const AUCTIONS_LISTINGS: Route = Route {
+    function: "auctions-listings",
+    path: "/v1/auctions/listings",
+    cache: Duration::from_mins(1),
+    expiry: Expiry::Stale,
+    reads: Reads::Listings,
+    requires_key: true,
+    answers_head: false,
+    summary: "Search the running auctions of an item",
+    description: "The running buy-it-now auctions of one item, cheapest first. All filters must match, and a filter leaves out an \
+        auction to which it does not apply. An unknown id, reforge or enchantment is no error: `count` is 0. `/v1/names` finds the id of \
+        an item. `after` continues behind the last auction of a page, so a client that reads all pages gets every auction that the \
+        service knows the whole time. In a query, `;` must be sent as `%3B` and `+` as `%2B`: \
+        `id=GOLDEN_DRAGON%3B4&clean=true&min_level=100` finds a clean legendary pet of level 100.",
+    tag: &AUCTIONS_TAG,
+    parameters: &[
+        AUCTION_ITEM_ID,
+        Parameter::query("clean", "Whether the item is clean: it has no upgrades", Flag::ALLOWED),
+        Parameter::query(
+            "min_level",
+            "The lowest level of a pet; 0 for items of all kinds",
+            Allowed::WholeNumber { min: 0, max: PetLevel::HIGHEST as u64, default: 0 },
+        ),
+        Parameter::query(
+            "min_stars",
+            "The lowest number of stars; 0 also for items without stars",
+            Allowed::WholeNumber { min: 0, max: 10, default: 0 },
+        ),
+        Parameter::query("recombobulated", "Whether the item is recombobulated", Flag::ALLOWED),
+        Parameter::query("reforge", "The reforge", Reforge::ALLOWED),
+        Parameter::query(
+            "enchantments",
+            "The enchantments with their lowest levels, 1 without a level. Duplex is ultimate_reiterate",
+            Enchantments::ALLOWED,
+        ),
+        Parameter::query(
+            "max_price",
+            "The highest price of one item, in coins",
+            Allowed::WholeNumber { min: 1, max: LARGEST_RULE, default: LARGEST_RULE },
+        ),
+        Parameter::query(
+            "limit",
+            "The maximum number of auctions",
+            Allowed::WholeNumber { min: 1, max: 100, default: 20 },
+        ),
+        Parameter::query("after", "Only auctions behind a page", AfterAuction::ALLOWED),
+    ],
+};
+
+/// The maximum age of the recorded minute that the routes of present prices and auctions serve.
+pub const LONGEST_AGE: Duration = Duration::from_mins(10);
+
+/// Whether the routes of present prices and auctions may still serve this recorded minute at the time `now`.
+#[must_use]
+pub fn is_recent(recorded_at: UnixSeconds, now: UnixSeconds) -> bool {
+    now.get().abs_diff(recorded_at.get()) <= LONGEST_AGE.as_secs()
+}
 
 /// `id` of the routes of one item in auctions.
 const AUCTION_ITEM_ID: Parameter = Parameter {
@@ -431,6 +499,23 @@ pub const ITEMS: Route = Route {
         file per id.",
     tag: &ITEMS_TAG,
     parameters: &[Parameter::query("mode", "The kind of response", ITEMS_MODES)],
+};
+
+/// `GET /v1/names`
+pub const NAMES: Route = Route {
+    function: "names",
+    path: "/v1/names",
+    cache: Duration::from_hours(1),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
+    requires_key: true,
+    answers_head: false,
+    summary: "List the names of ids",
+    description: "The name of every id that has or had a price in the last nine days, in either market, with the id in the other market and \
+        the short forms that players type. Names are written once an hour. Of the ids in auctions, 99 % have the name that the game shows. \
+        Tiers and categories are in `/v1/items`.",
+    tag: &ITEMS_TAG,
+    parameters: &[],
 };
 
 /// `GET /v1/profile/{username}`
@@ -542,13 +627,11 @@ pub const AUCTIONS_COLUMNS: &str = "id,lowest_open,lowest_high,lowest_low,lowest
 /// The texts for language models.
 pub const TEXTS: [&Route; 2] = [&DOCS_MARKDOWN, &LLMS];
 
-/// `GET /docs`
 pub const DOCS: Route = Route {
     answers_head: true,
     ..page("/docs", "Read the API reference", "The API reference, for people.", &[])
 };
 
-/// `GET /market`
 pub const MARKET: Route = Route {
     answers_head: true,
     ..page("/market", "Look at the market", "Prices, flips, mayors and fire sales, for people.", &[])
@@ -577,8 +660,8 @@ pub const ASSETS: Route = page(
     ],
 );
 
-/// `GET /assets/{hash}/scalar.js`, the script of the API reference. It is a hundred times as large as the other files, so its
-/// route has a separate rate limit.
+/// `GET /assets/{hash}/scalar.js`, the script of the API reference. It is a hundred times as large as the
+/// other files, so its route has a separate rate limit.
 pub const REFERENCE_SCRIPT: Route = page(
     "/assets/{hash}/scalar.js",
     "Get the script of the API reference",
@@ -592,7 +675,6 @@ pub const REFERENCE_SCRIPT: Route = page(
     }],
 );
 
-/// `GET /favicon.ico`
 pub const FAVICON: Route = page("/favicon.ico", "Get the icon", "The icon of the pages.", &[]);
 
 /// A route of a page for people. The OpenAPI document does not describe the route.
@@ -605,11 +687,10 @@ const fn page(
     Route { function: "page", path, answers_head: false, summary, description, parameters, ..OPENAPI }
 }
 
-/// The routes of the pages for people.
 pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 18] = [
+pub const VERSION_1: [&Route; 20] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
@@ -620,11 +701,13 @@ pub const VERSION_1: [&Route; 18] = [
     &BAZAAR_CANDLES_ALL,
     &AUCTIONS,
     &AUCTIONS_PRICES,
+    &AUCTIONS_LISTINGS,
     &AUCTIONS_AVERAGES,
     &AUCTIONS_CANDLES,
     &AUCTIONS_SALES,
     &COLLECTIONS,
     &ITEMS,
+    &NAMES,
     &PROFILE,
     &USAGE,
     &STATUS,

@@ -1,5 +1,6 @@
-//! Points in time, in the forms of the provider, the gateway and the clients. The current time of a request is part of its event, so that
-//! the same event always has the same result. Only recorders and events without a time use the system clock.
+//! Points in time, in the forms of the provider, the gateway and the clients. The current time of a request
+//! is part of its event, so that the same event always has the same result. Only recorders and events without
+//! a time use the system clock.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,7 +23,8 @@ impl UnixMilliseconds {
         Self(milliseconds)
     }
 
-    /// The time in a `requestContext.requestTimeEpoch`: in milliseconds from API Gateway, in seconds from SAM local.
+    /// The time in a `requestContext.requestTimeEpoch`: in milliseconds from API Gateway, in seconds from SAM
+    /// local.
     #[must_use]
     pub const fn from_request_time(epoch: i64) -> Self {
         if epoch < Self::SMALLEST_MILLISECONDS { Self(epoch.saturating_mul(1_000)) } else { Self(epoch) }
@@ -47,13 +49,11 @@ impl UnixMilliseconds {
         Duration::from_millis(self.0.abs_diff(other.0))
     }
 
-    /// Returns the time `by` later.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Returns the time `by` earlier.
     #[must_use]
     pub fn minus(self, by: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
@@ -66,7 +66,8 @@ impl UnixMilliseconds {
         UnixSeconds(if self.0.rem_euclid(1_000) == 0 { floor } else { floor + 1 })
     }
 
-    /// Returns the HTTP date (RFC 9110), to the second. A time before 1970 or after the year 9999 gives the nearest date in these years.
+    /// Returns the HTTP date (RFC 9110), to the second. A time before 1970 or after the year 9999 gives the
+    /// nearest date in these years.
     #[must_use]
     pub fn http_date(self) -> String {
         const LAST: u64 = 253_402_300_799_000;
@@ -74,8 +75,8 @@ impl UnixMilliseconds {
         httpdate::fmt_http_date(UNIX_EPOCH + since_epoch)
     }
 
-    /// Parses a time of RFC 3339, such as `2026-11-21T15:04:05Z`. `None` if `text` has another form, or is outside the years 2001 to 2286,
-    /// in which Unix seconds have ten digits.
+    /// Parses a time of RFC 3339, such as `2026-11-21T15:04:05Z`. `None` if `text` has another form, or is
+    /// outside the years 2001 to 2286, in which Unix seconds have ten digits.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
         Pieces::parse(text).ok().filter(has_rfc3339_offset)?;
@@ -84,8 +85,8 @@ impl UnixMilliseconds {
         UnixSeconds::from(time).has_ten_digits().then_some(time)
     }
 
-    /// Parses a time of RFC 3339 in any of the format's years. A time outside the supported range becomes the nearest supported time.
-    /// `None` if `text` has another form.
+    /// Parses a time of RFC 3339 in any of the format's years. A time outside the supported range becomes the
+    /// nearest supported time. `None` if `text` has another form.
     #[must_use]
     pub fn nearest_to_rfc3339(text: &str) -> Option<Self> {
         let (date_time, fraction, offset) = rfc3339_parts(text)?;
@@ -101,13 +102,14 @@ impl UnixMilliseconds {
     }
 }
 
-/// Whether the offset from UTC is less than a day, as RFC 3339 requires. The parser accepts offsets of up to two hours more.
+/// Whether the offset from UTC is less than a day, as RFC 3339 requires. The parser accepts offsets of up to
+/// two hours more.
 fn has_rfc3339_offset(pieces: &Pieces<'_>) -> bool {
     pieces.to_numeric_offset().is_some_and(|offset| offset.seconds().unsigned_abs() < 24 * 60 * 60)
 }
 
-/// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the form of RFC 3339, which is
-/// stricter than ISO 8601. Numbers such as the month can still be too large.
+/// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the
+/// form of RFC 3339, which is stricter than ISO 8601. Numbers such as the month can still be too large.
 fn rfc3339_parts(text: &str) -> Option<(&str, &str, &str)> {
     const DATE_TIME: &str = "dddd-dd-ddTdd:dd:dd";
     const OFFSETS: [&str; 2] = ["Z", "+dd:dd"];
@@ -152,6 +154,12 @@ impl<'de> Deserialize<'de> for UnixMilliseconds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(i64);
 
+/// Returns the time of the system clock, for functions without requests and for tools.
+#[must_use]
+pub fn now() -> UnixSeconds {
+    UnixMilliseconds::of_system_clock().into()
+}
+
 impl UnixSeconds {
     /// Whether the time is in the years 2001 to 2286, in which Unix seconds have ten digits.
     #[must_use]
@@ -171,21 +179,19 @@ impl UnixSeconds {
         self.0
     }
 
-    /// Returns the start of the interval that contains this time. Intervals are counted from the Unix epoch. The earliest interval starts
-    /// with the earliest time that this type can hold.
+    /// Returns the start of the interval that contains this time. Intervals are counted from the Unix epoch.
+    /// The earliest interval starts with the earliest time that this type can hold.
     #[must_use]
     pub const fn rounded_down(self, interval: Duration) -> Self {
         let interval = interval.as_secs().cast_signed();
         Self(self.0.saturating_sub(self.0.rem_euclid(interval)))
     }
 
-    /// Returns the time `by` later.
     #[must_use]
     pub const fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add_unsigned(by.as_secs()))
     }
 
-    /// Returns the time `by` earlier.
     #[must_use]
     pub const fn minus(self, by: Duration) -> Self {
         Self(self.0.saturating_sub_unsigned(by.as_secs()))

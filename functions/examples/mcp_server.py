@@ -1,4 +1,4 @@
-"""An MCP server: language models can ask for items, prices, history, sales, the mayor, fire sales and flips.
+"""An MCP server: language models can ask for items, prices, running auctions, history, sales, the mayor, fire sales and flips.
 
     pip install mcp
     BASE_URL=… API_KEY=… python mcp_server.py
@@ -7,6 +7,7 @@
 import http.client
 import json
 import os
+import re
 import sys
 import time
 import urllib.error
@@ -20,7 +21,7 @@ from pydantic import Field
 
 server = MCPServer(
     "skyblock-economy",
-    instructions="Prices of Hypixel SkyBlock in coins. Call search_items first: the other tools need the id of an item, not its name. "
+    instructions="Prices of Hypixel SkyBlock in coins. Call search_items first: the other tools need the id of an item in a market. "
     "An item is in the bazaar (many equal items, orders) or in auctions (single items), seldom in both.",
 )
 
@@ -30,9 +31,11 @@ Count = Annotated[int, Field(ge=1, le=100)]
 BASE_URL = os.environ.get("BASE_URL", "").strip().rstrip("/")
 API_KEY = os.environ.get("API_KEY", "").strip()
 
-# Names and ids seldom change.
+# Names change once an hour.
 KEPT_SECONDS = 3_600
-kept: dict[str, tuple[float, dict[str, Any]]] = {}
+kept: tuple[float, list[dict[str, Any]]] = (0.0, [])
+# Names have Roman levels. Players type both.
+LEVELS = dict(zip("i ii iii iv v vi vii viii ix x".split(), map(str, range(1, 11))))
 # How many orders `prices` returns for each side of the bazaar.
 ORDERS = 5
 
@@ -43,7 +46,8 @@ class NotFound(ToolError):
 
 def get(path: str, **parameters: Any) -> Any:
     """Returns the data of a response. The API's error messages say what to do, so they are passed on to the model."""
-    query = urllib.parse.urlencode({name: value for name, value in parameters.items() if value is not None})
+    texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()}
+    query = urllib.parse.urlencode({name: text for name, text in texts.items() if text is not None})
     request = urllib.request.Request(f"{BASE_URL}{path}?{query}", headers={"X-API-Key": API_KEY})
     try:
         with urllib.request.urlopen(request, timeout=15) as response:
@@ -76,33 +80,34 @@ def all_of(*requests: Callable[[], Any]) -> tuple[list[Any], list[str]]:
     return results, failures
 
 
-def items_of(path: str, **parameters: Any) -> dict[str, Any]:
-    """Returns all items of a route by id, from memory if they were read in the last hour."""
-    expiry, items = kept.get(path, (0.0, {}))
-    if time.monotonic() < expiry:
-        return items
-    items = {item["id"]: item for item in get(path, **parameters)["items"]}
-    kept[path] = (time.monotonic() + KEPT_SECONDS, items)
-    return items
+def names() -> list[dict[str, Any]]:
+    """Returns the names of all items with a price, from memory if they were read in the last hour."""
+    global kept
+    if time.monotonic() >= kept[0]:
+        kept = (time.monotonic() + KEPT_SECONDS, get("/v1/names")["items"])
+    return kept[1]
+
+
+def words_of(text: str) -> str:
+    """Returns the words in lower case, with levels as digits: `Bank V` is `bank 5`."""
+    return " ".join(LEVELS.get(word, word) for word in re.sub(r"[\W_]+", " ", text.lower().replace("'", "")).split())
 
 
 @server.tool()
-def search_items(name: Annotated[str, Field(pattern=r"\S", description="Words of the name or the id")], limit: Count = 20) -> dict[str, Any]:
-    """Finds items whose name or id contains all words. Items with a price come first, then short names before long ones.
-    If a source cannot be read, `failures` says why: names are missing, or `in_bazaar` or `in_auctions` is null."""
-    words = name.lower().replace("_", " ").split()
-    sources, failures = all_of(
-        lambda: items_of("/v1/items"), lambda: items_of("/v1/bazaar", mode="prices"), lambda: items_of("/v1/auctions/prices")
-    )
-    names, bazaar, auctions = sources
+def search_items(
+    name: Annotated[str, Field(pattern=r"\w", description="Words of the name or the id, or a short form such as gdrag")], limit: Count = 20
+) -> dict[str, Any]:
+    """Finds items whose name, id or short forms have words that begin with all of these words; exact names come first, then short names.
+    `market` has the `id`; an item with `other_id` has this id in the other market."""
+    query = words_of(name)
     found = []
-    for id in {id for items in sources for id in items or ()}:
-        title = names[id]["name"] if names and id in names else id
-        if all(word in f"{title} {id}".lower().replace("_", " ") for word in words):
-            is_in = {market: None if items is None else id in items for market, items in [("in_bazaar", bazaar), ("in_auctions", auctions)]}
-            found.append({"id": id, "name": title, **is_in})
-    found.sort(key=lambda item: (not (item["in_bazaar"] or item["in_auctions"]), len(item["name"]), item["id"]))
-    return {"count": len(found), "items": found[:limit], "failures": failures}
+    for item in names():
+        # A pet is called by its name without the tier.
+        texts = [words_of(text) for text in (item["name"], item["name"].split(" (")[0], item["id"], *item.get("aliases", ()))]
+        if all(f" {word}" in " " + " ".join(texts) for word in query.split()):
+            found.append(((query not in texts, len(item["name"]), item["id"], item["market"]), item))
+    found.sort(key=lambda match: match[0])
+    return {"count": len(found), "items": [item for _, item in found[:limit]]}
 
 
 def best_orders(id: str) -> dict[str, Any]:
@@ -140,6 +145,31 @@ def price_history(
     """Returns the candles of an item, oldest first: its prices in each hour or day."""
     name = "item_id" if market == "bazaar" else "id"
     return get(f"/v1/{market}/candles", interval=interval, limit=limit, **{name: id})
+
+
+@server.tool()
+def running_auctions(
+    id: ItemId,
+    clean: bool | None = None,
+    min_level: Annotated[int, Field(ge=0, le=200, description="The lowest level of a pet")] = 0,
+    min_stars: Annotated[int, Field(ge=0, le=10)] = 0,
+    recombobulated: bool | None = None,
+    reforge: Annotated[str | None, Field(pattern="^[a-z_]{1,32}$")] = None,
+    enchantments: Annotated[
+        dict[str, Annotated[int, Field(ge=1, le=100)]], Field(max_length=3, description="The lowest level of each, such as {'ultimate_wise': 5}")
+    ] = {},
+    max_price: Annotated[int, Field(ge=1, le=10**12)] = 10**12,
+    limit: Count = 10,
+    after: Annotated[str | None, Field(description="next_after of the previous page")] = None,
+) -> dict[str, Any]:
+    """Returns the running buy-it-now auctions of an item, cheapest first, that pass all filters; `count` is the number on all pages. In the game,
+    `/viewauction` and the id of an auction open it. `clean` items have no upgrades. A legendary pet at level 100 is TYPE;4 with min_level 100.
+    Names of enchantments and reforges are in small letters with underscores; `filters` repeats the filters as the service reads them. Prices are for one item."""
+    levels = ",".join(f"{name}:{level}" for name, level in enchantments.items())
+    return get(
+        "/v1/auctions/listings", id=id, clean=clean, min_level=min_level, min_stars=min_stars, recombobulated=recombobulated, reforge=reforge,
+        enchantments=levels or None, max_price=max_price, limit=limit, after=after,
+    )
 
 
 @server.tool()

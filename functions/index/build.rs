@@ -1,5 +1,5 @@
-//! Writes the OpenAPI document without the white space of the checked-in file: anyone can request it without a key, so every
-//! byte costs. Writes the texts as JSON strings, which proxy responses contain.
+//! Writes the OpenAPI document without the white space of the checked-in file: anyone can request it without
+//! a key, so every byte costs. Writes the texts as JSON strings, which proxy responses contain.
 
 use std::path::Path;
 use std::{env, fs, io};

@@ -13,7 +13,7 @@ use tables::Table;
 use tables::bazaar::{Candle, Candles, INTERVALS, Quote, SERIES};
 use tables::series::{begin_at, store};
 
-use crate::auctions;
+use crate::auctions::{self, TABLE};
 
 /// The product with a history.
 pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
@@ -21,33 +21,34 @@ pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
 /// The name of [`ITEM`]. In the catalogue it begins with a colour code.
 pub(crate) const NAME: &str = "Enchanted Diamond";
 
-/// The number of slots per interval, from the shortest interval to the longest: two days of five minutes, eight days of half hours, a month
-/// of hours and of three hours, and two years of days.
+/// The number of slots per interval, from the shortest interval to the longest: two days of five minutes,
+/// eight days of half hours, a month of hours and of three hours, and two years of days.
 const SLOTS: [i64; 5] = [600, 400, 730, 245, 730];
 
 /// The slots without candles in each interval, counted back from the present.
 const GAP: std::ops::Range<i64> = 40..52;
 
+/// Both moving weeks of the newest candles of the product.
+const WEEK: i64 = 70_000;
+
 /// The length of a mayor's term: a year of the game, in milliseconds.
 const TERM_MS: i64 = 446_400_000;
-
-/// The table of history.
-pub(crate) const TABLE: &str = "History";
 
 /// Starts the service with a separate simulator, on free ports.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await
 }
 
-/// Starts the service with these options, and records auction prices, which the search and the items of both markets need.
+/// Starts the service with these options, and records auction prices, which the search and the items of both
+/// markets need.
 pub(crate) async fn start_with(options: Options) -> Cloud {
     let cloud = Cloud::start(options).await.unwrap();
     auctions::record_prices(&cloud).await;
     cloud
 }
 
-/// Starts the service with a history of everything except auctions: candles of one product, some minutes of all products, mayors and fire
-/// sales.
+/// Starts the service with a history of everything except auctions: candles of one product, some minutes of
+/// all products, mayors and fire sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
     store_candles(&cloud).await;
@@ -56,7 +57,8 @@ pub(crate) async fn start_with_past() -> Cloud {
     cloud
 }
 
-/// Starts the service with a history of everything. Storing the history of auctions takes as long as storing everything else.
+/// Starts the service with a history of everything. Storing the history of auctions takes as long as storing
+/// everything else.
 pub(crate) async fn start_with_past_of_auctions() -> Cloud {
     let cloud = start_with_past().await;
     auctions::record_past(&cloud).await;
@@ -80,7 +82,8 @@ async fn record_mayors(cloud: &Cloud) {
     cloud.clock().set(jiff::Timestamp::now().as_millisecond());
 }
 
-/// Records some of the latest minutes, the mayor in office and the current fire sales. Like the browser, the cloud uses the system's clock.
+/// Records some of the latest minutes, the mayor in office and the current fire sales. Like the browser, the
+/// cloud uses the system's clock.
 async fn record_minutes(cloud: &Cloud) {
     let now = now(cloud);
     for minutes in [30, 12, 11, 10, 2, 1, 0] {
@@ -96,9 +99,10 @@ async fn record_minutes(cloud: &Cloud) {
 
 /// Stores candles whose prices move in waves, with a gap. The table must be empty.
 ///
-/// The recorder's code stores the newest two candles of each interval and the 24th, with the markers that requests for all products need: the
-/// market page requests the hour 24 hours ago, and yesterday, or until 02:00 UTC the day before. Older candles are copies of a row that this
-/// code has stored. Copying takes a tenth of the time.
+/// The recorder's code stores the newest two candles of each interval and the 24th, with the markers that
+/// requests for all products need: the market page requests the hour 24 hours ago, and yesterday, or until
+/// 02:00 UTC the day before. Older candles are copies of a row that this code has stored. Copying takes a
+/// tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
     let client = Client::new(&sdk);
@@ -114,7 +118,8 @@ async fn store_candles(cloud: &Cloud) {
         for number in [24, 2, 1] {
             let start = UnixSeconds::new(slot(number));
             let [sell, buy] = past.prices(start.get());
-            let quote = Quote::nearest(sell, buy, 650, 650).unwrap();
+            let best = past.best(start.get()).map(Some);
+            let quote = Quote::nearest(sell, buy, 650, 650).unwrap().with(best, [Some(WEEK); 2]).unwrap();
             let candles = Candles::from([(ITEM.parse().unwrap(), Candle::of(quote, start))]);
             assert_eq!(store(session, interval.at(start), &candles).await.unwrap(), 1);
         }
@@ -181,16 +186,30 @@ impl Past {
             .map(|price| (price * (1.0 - change) * 10.0).round() / 10.0)
     }
 
-    /// The candle of the slot, in the text format of a row (`common/tables/src/bazaar/mod.rs`).
-    #[expect(clippy::cast_possible_truncation, reason = "a thousand at most")]
+    /// The best buy order and the best sell offer of the product at this time in Unix seconds.
+    fn best(&self, time: i64) -> [f64; 2] {
+        let [order, offer] = self.prices(time);
+        [order + 90.0, offer - 40.0].map(|price| (price * 10.0).round() / 10.0)
+    }
+
+    /// The candle of the slot, in the text format of a row (`common/tables/src/bazaar/candle.rs`).
+    #[expect(clippy::cast_possible_truncation, reason = "80,000 at most")]
     fn candle(&self, slot: i64, length: i64) -> String {
-        let prices = [0, length / 3, 2 * length / 3].map(|offset| self.prices(slot + offset));
+        let times = [0, length / 3, 2 * length / 3].map(|offset| slot + offset);
+        let prices = times.map(|time| self.prices(time));
+        let best = times.map(|time| self.best(time));
         let side = |side: usize| {
             let [open, middle, close] = prices.map(|prices| prices[side]);
             format!("{open},{},{},{close}", open.max(middle).max(close), open.min(middle).min(close))
         };
+        let order = |side: usize| {
+            let [open, middle, close] = best.map(|prices| prices[side]);
+            format!("{},{},{close}", open.max(middle).max(close), open.min(middle).min(close))
+        };
+        let week = |days: f64| WEEK + (9_000.0 * self.wave(slot, days)) as i64;
         let volume = |days: f64| (650.0 + 180.0 * self.wave(slot, days) + 60.0 * self.wave(slot, 0.3)) as i64;
-        format!("{},{},{},{},5", side(0), side(1), volume(1.0), volume(1.3))
+        let averages = format!("{},{},{},{},5,0", side(0), side(1), volume(1.0), volume(1.3));
+        format!("{averages},{},{},{},{}", order(0), order(1), week(40.0), week(60.0))
     }
 }
 

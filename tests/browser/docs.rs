@@ -1,5 +1,5 @@
-//! The API reference shows every operation as text without scripts, its sample requests work in the forms, and the reference and the market
-//! page work behind a stage.
+//! The API reference shows every operation as text without scripts, its sample requests work in the forms,
+//! and the reference and the market page work behind a stage.
 
 use std::time::Duration;
 
@@ -207,7 +207,7 @@ async fn send(window: &Window) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sample_request_of_every_operation_gets_its_response() {
     let cloud = start().await;
-    cloud.record_no_auctions().await.unwrap();
+    cloud.record_no_items().await.unwrap();
     let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;

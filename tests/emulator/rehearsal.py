@@ -163,7 +163,7 @@ class Rehearsal:
         expect(self.account.status() == "ROLLBACK_FAILED", f"the failed stack is {self.account.status()}")
         self.stack.delete()
         self.tables = [name for kind, name in self.left_behind() if kind == "table"]
-        self.log = None
+        self.log = self.listings = None
         self.delete_tables()
 
     def fail_first_creation(self):
@@ -211,6 +211,7 @@ class Rehearsal:
         self.other.delete()
         for table in ("AccessTable", "HistoryTable"):
             other.client("dynamodb").delete_table(TableName=outputs[table])
+        empty_and_delete(other, outputs["ListingsBucket"])
         expect(inventory(self.account) == before, f"the stack in the other region changes: {inventory(self.account) ^ before}")
 
     def issue_keys(self):
@@ -316,7 +317,7 @@ class Rehearsal:
     def wait_for_records(self):
         """Waits until each recorder that fetches has written its kind of row, and heartbeats exist. `build_candles` checks candles."""
         table = self.account.outputs()["HistoryTable"]
-        kinds = {"auctions", "bazaar", "feeds", "fire-sales", "mayors"}
+        kinds = {"auctions", "bazaar", "feeds", "fire-sales", "mayors", "names"}
         found = set()
 
         def has_all():
@@ -326,7 +327,8 @@ class Rehearsal:
             found.update(row["pk"]["S"].split("#")[0] for page in pages for row in page["Items"])
             return found - {"candles"} == kinds
 
-        eventually(has_all, f"the recorders wrote rows of {found}, not of all in {kinds}")
+        # `record-candles` writes names every five minutes, if there is a price.
+        eventually(has_all, f"the recorders have not written rows of all in {kinds}", seconds=660)
 
     def build_candles(self):
         """Sends the recorder an event of a later time, when the candles of the current interval are due."""
@@ -584,8 +586,8 @@ class Rehearsal:
         expect(keys == {("API key", id) for id in listed}, f"API Gateway has the keys {keys}, and the accounts {listed}")
         rows = self.rows()
         self.stack.delete()
-        kept = keys | {("table", table) for table in self.tables} | {("log group", outputs["AccountsLog"])}
-        self.log = outputs["AccountsLog"]
+        self.log, self.listings = outputs["AccountsLog"], outputs["ListingsBucket"]
+        kept = keys | {("table", table) for table in self.tables} | {("log group", self.log), ("bucket", self.listings)}
         # MiniStack also deletes the nested bucket, although its DeletionPolicy retains it. tests/tools/sam/template asserts the policy.
         left = self.left_behind()
         expect(left == kept, f"left behind: {sorted(left - kept)}; not kept: {sorted(kept - left)}")
@@ -604,6 +606,8 @@ class Rehearsal:
             dynamodb.delete_table(TableName=table)
         if self.log:
             self.account.client("logs").delete_log_group(logGroupName=self.log)
+        if self.listings:
+            empty_and_delete(self.account, self.listings)
         left = {resource for resource in self.left_behind() if resource[0] != "API key"}
         expect(not left, f"left behind: {left}")
 
@@ -639,6 +643,17 @@ class Rehearsal:
         """Returns the number of rows in the table."""
         scan = self.account.client("dynamodb").get_paginator("scan")
         return sum(page["Count"] for page in scan.paginate(TableName=table, Select="COUNT"))
+
+
+def empty_and_delete(account, bucket):
+    """Deletes the bucket with its objects. It may be deleted already."""
+    storage = account.client("s3")
+    try:
+        for entry in storage.list_objects_v2(Bucket=bucket).get("Contents", []):
+            storage.delete_object(Bucket=bucket, Key=entry["Key"])
+        storage.delete_bucket(Bucket=bucket)
+    except storage.exceptions.NoSuchBucket:
+        pass
 
 
 def sample_request(logical_id):

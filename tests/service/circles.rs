@@ -1,4 +1,5 @@
-//! No two files of a crate import each other, directly or through other files, so a reader can understand one before the other.
+//! No two files of a crate or of a folder of tests use each other, directly or through other files, so a
+//! reader can understand one before the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,17 +9,23 @@ use crate::support::in_repository;
 /// A module's path in its crate. Empty for the root.
 type Module = Vec<String>;
 
-/// The imports of each module of the crate in this folder, without the imports of unit tests.
+/// The modules of the crate in this folder that each module names, in imports and in other paths, without
+/// those of unit tests.
 fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut texts = BTreeMap::new();
     read(folder, &Vec::new(), &mut texts);
     let modules: BTreeSet<_> = texts.keys().cloned().collect();
     let of = |(module, text): (&Module, &String)| {
         let code = text.split("#[cfg(test)]").next().unwrap();
+        let code: Vec<_> = code.lines().map(|line| line.split("//").next().unwrap()).collect();
+        let code = code.join("\n");
         let statements = code.split(';').filter_map(|statement| statement.rsplit_once("use "));
-        let paths = statements.flat_map(|(_, path)| each(path.trim()));
-        let imported = paths.filter_map(|path| resolved(module, &path, &modules));
-        (module.clone(), imported.filter(|other| other != module).collect())
+        let imported = statements.flat_map(|(_, path)| each(path.trim()));
+        let is_of_name = |character: char| character.is_alphanumeric() || "_:".contains(character);
+        let named = code.split(|character| !is_of_name(character)).map(str::to_owned);
+        let named = named.filter(|path| path.contains("::") && !path.ends_with(':'));
+        let others = imported.chain(named).filter_map(|path| resolved(module, &path, &modules));
+        (module.clone(), others.filter(|other| other != module).collect())
     };
     texts.iter().map(of).collect()
 }
@@ -51,12 +58,13 @@ fn each(path: &str) -> Vec<String> {
     }
 }
 
-/// The module that contains the item at `path`, as imported in `module`. `None` if the item is in another crate.
+/// The module that contains the item at `path`, as named in `module`. `None` if the item is in another crate.
 fn resolved(module: &Module, path: &str, modules: &BTreeSet<Module>) -> Option<Module> {
     let mut parts: Vec<&str> = path.split("::").collect();
     let mut found = match parts[0] {
         "crate" => Module::new(),
         "self" | "super" => module.clone(),
+        name if modules.contains(&[module.as_slice(), &[name.to_owned()]].concat()) => module.clone(),
         _ => return None,
     };
     while ["crate", "self", "super"].contains(&parts[0]) {
@@ -74,9 +82,9 @@ fn resolved(module: &Module, path: &str, modules: &BTreeSet<Module>) -> Option<M
     Some(found)
 }
 
-/// Removes modules without imports, and imports of removed modules, until nothing changes. The remaining modules are in a circle, or
-/// lead to one.
-fn circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
+/// Removes modules without imports, and imports of removed modules, until nothing changes. The remaining
+/// modules are in a circle, or lead to one.
+pub(crate) fn circles<M: Ord + Clone>(mut imports: BTreeMap<M, BTreeSet<M>>) -> BTreeSet<M> {
     loop {
         let done: BTreeSet<_> = imports
             .iter()
@@ -94,7 +102,7 @@ fn circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> 
 }
 
 #[test]
-fn no_files_of_a_crate_import_each_other() {
+fn no_files_of_a_crate_use_each_other() {
     let mut crates = vec!["common".to_owned()];
     for folder in ["common", "functions", "infra"] {
         let entries = std::fs::read_dir(in_repository(folder)).unwrap();
@@ -103,10 +111,13 @@ fn no_files_of_a_crate_import_each_other() {
     }
     crates.retain(|path| in_repository(path).join("src").is_dir());
     assert!(crates.len() > 25, "{crates:?}");
-    for path in crates {
-        let found = circles(imports(&in_repository(&path).join("src")));
-        assert!(found.is_empty(), "in {path}, these files import each other: {found:?}");
-    }
+    let sources = crates.iter().map(|path| format!("{path}/src"));
+    let folders = sources.chain(["tests/service", "tests/browser", "tests/speed/src"].map(str::to_owned));
+    let found: Vec<_> = folders
+        .map(|folder| (circles(imports(&in_repository(&folder))), folder))
+        .filter(|(found, _)| !found.is_empty())
+        .collect();
+    assert!(found.is_empty(), "these files use each other: {found:#?}");
 }
 
 #[test]

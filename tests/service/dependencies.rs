@@ -1,5 +1,5 @@
-//! Deployed functions link one HTTP stack, one TLS stack, and no package that a route does not need. Every megabyte slows a cold
-//! start.
+//! Deployed functions link one HTTP stack, one TLS stack, and no package that a route does not need. Every
+//! megabyte slows a cold start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,14 +13,12 @@ const fn has_table(route: &Route) -> bool {
     matches!(route.reads, Reads::History | Reads::Account)
 }
 
-/// The functions that have a table.
 fn with_table() -> Vec<&'static str> {
     let routes = VERSION_1.into_iter().filter(|route| has_table(route));
     let others = [ACCOUNTS, AUTHORIZER, "payments"];
     routes.map(|route| route.function).chain(RECORDERS).chain(others).collect()
 }
 
-/// The functions that have no table.
 fn without_table() -> Vec<&'static str> {
     let routes = VERSION_1.into_iter().chain([&INDEX, &DOCS]);
     routes.filter(|route| !has_table(route)).map(|route| route.function).collect()

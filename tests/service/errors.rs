@@ -1,5 +1,5 @@
-//! Unknown paths and methods are 404 with a message that names them. A response to `HEAD` has the headers of the response
-//! to `GET`. Preflights and invalid requests reach no upstream.
+//! Unknown paths and methods are 404 with a message that names them. A response to `HEAD` has the headers of
+//! the response to `GET`. Preflights and invalid requests reach no upstream.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +22,8 @@ fn paths() -> Vec<String> {
     routes::all().map(|route| example(route.path)).chain(["/v1/nothing".to_owned()]).collect()
 }
 
-/// Panics unless `response` is 404 with a message that names method and path and says where the routes are listed.
+/// Panics unless `response` is 404 with a message that names method and path and says where the routes are
+/// listed.
 #[track_caller]
 fn expect_unknown_route(response: &Response, method: &str, path: &str) {
     let message = response.error("NOT_FOUND");

@@ -1,5 +1,5 @@
-//! If a function fails, the client gets the 500 envelope, the log gets one line with the cause, and the next request succeeds.
-//! The function `faulty` fails on demand.
+//! If a function fails, the client gets the 500 envelope, the log gets one line with the cause, and the next
+//! request succeeds. The function `faulty` fails on demand.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use local::{Cloud, Options};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Response, await_logs, expect_clean_logs, get, invoke, log_lines, one_instance_each, start_with,
+    Response, await_logs, expect_clean_logs, get, invoke, line_of, one_instance_each, start_with,
     with_parameters,
 };
 
@@ -42,15 +42,6 @@ async fn get_fault(cloud: &Cloud, fault: &str) -> Response {
     get(cloud, &format!("/v1/faulty/{fault}")).await
 }
 
-fn is_request_line(line: &Value) -> bool {
-    line["route"] == "/v1/faulty/{fault}"
-}
-
-/// Waits for the log line of the `count`th request, and returns it.
-async fn line_of_request(cloud: &Cloud, count: usize) -> Value {
-    await_logs(cloud, count, is_request_line).await.pop().unwrap()
-}
-
 /// Waits for the local cloud's own line about a failed invocation.
 async fn await_platform_line(cloud: &Cloud, words: &str) {
     let start = Instant::now();
@@ -75,10 +66,11 @@ fn expect_fields(line: &Value, more: &[&str]) {
 #[tokio::test]
 async fn a_successful_request_logs_one_line_with_the_documented_fields() {
     let cloud = start_with(faulty()).await;
-    for (count, is_cold) in [(1, true), (2, false)] {
+    let mut ids = BTreeSet::new();
+    for is_cold in [true, false] {
         let response = get_fault(&cloud, "nothing").await;
         assert_eq!(response.data(), "xx");
-        let line = line_of_request(&cloud, count).await;
+        let line = line_of(&cloud, &response).await;
         expect_fields(&line, &[]);
         assert_eq!(line["status"], 200);
         assert_eq!(line["level"], "INFO");
@@ -86,9 +78,9 @@ async fn a_successful_request_logs_one_line_with_the_documented_fields() {
         assert_eq!(line["cached"], false);
         assert_eq!(line["cold_start"], is_cold);
         assert_eq!(line["upstream_ms"], 0.0);
+        ids.insert(line["request_id"].to_string());
     }
-    let lines = log_lines(&cloud);
-    assert_ne!(lines[0]["request_id"], lines[1]["request_id"]);
+    assert_eq!(ids.len(), 2, "{ids:?}");
     assert_eq!(cloud.logs().len(), 2, "every request must log one JSON line: {:#?}", cloud.logs());
 }
 
@@ -106,17 +98,17 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
     ] {
         let response = get_fault(&cloud, fault).await;
         assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{fault}");
-        count += 1;
-        let line = line_of_request(&cloud, count).await;
+        count += 2;
+        let line = line_of(&cloud, &response).await;
         expect_fields(&line, &["cause"]);
         assert!(line["cause"].as_str().unwrap().contains(cause), "{line}");
         assert_eq!((&line["status"], &line["level"]), (&json!(500), &json!("ERROR")), "{line}");
         assert_eq!(line["bytes"], response.text.len(), "{line}");
         assert_eq!(line["cold_start"], false, "{line}");
 
-        assert_eq!(get_fault(&cloud, "nothing").await.data(), "xx", "after {fault}");
-        count += 1;
-        assert_eq!(line_of_request(&cloud, count).await["cold_start"], false, "after {fault}");
+        let next = get_fault(&cloud, "nothing").await;
+        assert_eq!(next.data(), "xx", "after {fault}");
+        assert_eq!(line_of(&cloud, &next).await["cold_start"], false, "after {fault}");
     }
     assert_eq!(cloud.logs().len(), count, "every request must log one line: {:#?}", cloud.logs());
 }
@@ -125,28 +117,28 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
 async fn a_slow_handler_is_cancelled_a_second_before_lambdas_timeout() {
     let cloud = start_with(faulty()).await;
     get_fault(&cloud, "nothing").await;
-    assert_eq!(get_fault(&cloud, "slow").await.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
-    let line = line_of_request(&cloud, 2).await;
+    let slow = get_fault(&cloud, "slow").await;
+    assert_eq!(slow.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
+    let line = line_of(&cloud, &slow).await;
     expect_fields(&line, &["cause"]);
     assert!(line["cause"].as_str().unwrap().contains("deadline"), "{line}");
-    get_fault(&cloud, "nothing").await;
-    assert_eq!(line_of_request(&cloud, 3).await["cold_start"], false, "the instance must be the same");
+    let next = get_fault(&cloud, "nothing").await;
+    assert_eq!(line_of(&cloud, &next).await["cold_start"], false, "the instance must be the same");
 }
 
 #[tokio::test]
 async fn an_instance_that_hangs_or_exits_is_replaced_and_the_gateway_responds() {
     let cloud = start_with(faulty()).await;
     get_fault(&cloud, "nothing").await;
-    let mut count = 1;
     for (fault, words) in [("stuck", "took longer than 3.00 s"), ("exit", "exit status: 3")] {
         let response = get_fault(&cloud, fault).await;
         assert_eq!(response.error("INTERNAL_ERROR"), GATEWAY_MESSAGE, "{fault}");
         assert_eq!(response.headers["retry-after"], "5");
         await_platform_line(&cloud, words).await;
 
-        assert_eq!(get_fault(&cloud, "nothing").await.data(), "xx", "after {fault}");
-        count += 1;
-        assert_eq!(line_of_request(&cloud, count).await["cold_start"], true, "after {fault}");
+        let next = get_fault(&cloud, "nothing").await;
+        assert_eq!(next.data(), "xx", "after {fault}");
+        assert_eq!(line_of(&cloud, &next).await["cold_start"], true, "after {fault}");
     }
 }
 
@@ -158,7 +150,7 @@ async fn a_response_just_below_lambdas_limit_arrives_whole() {
     let text = data.as_str().unwrap();
     assert_eq!(text.len(), 6 * 1024 * 1024 - 4_096);
     assert!(text.bytes().all(|byte| byte == b'x'));
-    assert_eq!(line_of_request(&cloud, 1).await["bytes"], response.text.len());
+    assert_eq!(line_of(&cloud, &response).await["bytes"], response.text.len());
 }
 
 #[tokio::test]
@@ -167,7 +159,7 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
     for (count, fault) in ["panic", "error", "slow", "undeclared", "too-large"].into_iter().enumerate() {
         let response = get_fault(&cloud, fault).await;
         assert_eq!(response.error("INTERNAL_ERROR"), GATEWAY_MESSAGE, "{fault}");
-        let line = line_of_request(&cloud, count + 1).await;
+        let line = line_of(&cloud, &response).await;
         expect_fields(&line, &["cause"]);
         assert_eq!(line["status"], 500, "{line}");
         assert_eq!(line["cold_start"], count == 0, "{line}");
@@ -192,14 +184,16 @@ async fn a_function_that_cannot_start_logs_its_name() {
 #[tokio::test]
 async fn an_invalid_event_fails_with_one_log_line() {
     let cloud = start_with(one_instance_each()).await;
-    for (number, payload) in ["{}", "null", "[]", r#"{"httpMethod":7}"#].into_iter().enumerate() {
+    for payload in ["{}", "null", "[]", r#"{"httpMethod":7}"#] {
         let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
         assert!(failed.text.contains("not a proxy event"), "{failed:?}");
-        let matches = |line: &Value| line["message"] == "the event is not a proxy event";
-        let line = await_logs(&cloud, number + 1, matches).await.pop().unwrap();
-        assert_eq!(line["route"], "/v1/mayor");
-        assert!(line["request_id"].is_string() && line["cause"].is_string(), "{line}");
+        let line = line_of(&cloud, &failed).await;
+        assert_eq!(
+            (&line["message"], &line["route"]),
+            (&json!("the event is not a proxy event"), &json!("/v1/mayor"))
+        );
+        assert!(line["cause"].is_string(), "{line}");
     }
     expect_clean_logs(&cloud);
 }

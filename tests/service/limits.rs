@@ -1,19 +1,19 @@
-//! Responses and upstream bodies beyond the size limits are errors, and the log has their size or the limit. Long queries below
-//! the limits succeed.
+//! Responses and upstream bodies beyond the size limits are errors, and the log has their size or the limit.
+//! Long queries below the limits succeed.
 
 use local::Cloud;
 use serde_json::{Value, json};
 use simulator::{Fault, Garbage};
 
 use crate::support::{
-    await_logs, examples, expect_clean_logs, get, in_repository, live_examples, record_prices, simulator,
-    start,
+    Response, examples, expect_clean_logs, get, in_repository, line_of, live_examples, record_prices,
+    simulator, start,
 };
 
-/// The logged cause of the first failed request.
-async fn cause_of_failure(cloud: &Cloud) -> String {
-    let lines = await_logs(cloud, 1, |line| line["status"] == 500).await;
-    lines[0]["cause"].as_str().unwrap().to_owned()
+/// The logged cause of this response, which must be a failure.
+async fn cause_of(cloud: &Cloud, response: &Response) -> String {
+    response.error("INTERNAL_ERROR");
+    line_of(cloud, response).await["cause"].as_str().unwrap().to_owned()
 }
 
 fn numbers(text: &str) -> Vec<u64> {
@@ -23,8 +23,7 @@ fn numbers(text: &str) -> Vec<u64> {
 #[tokio::test]
 async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
     let cloud = start().await;
-    get(&cloud, "/v1/profile/leviathan").await.error("INTERNAL_ERROR");
-    let cause = cause_of_failure(&cloud).await;
+    let cause = cause_of(&cloud, &get(&cloud, "/v1/profile/leviathan").await).await;
     let sizes = numbers(&cause);
     assert!(sizes.iter().any(|size| *size > 8_000_000), "no size of the response: {cause}");
     assert!(sizes.iter().any(|size| (6_000_000..=6_291_556).contains(size)), "no limit: {cause}");
@@ -40,8 +39,8 @@ async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
     }
 }
 
-/// The provider's response with this many rows of the captured items. Every second row has a skin of the size that skins have had since 2025: a
-/// value of 424 characters, and a signature of 684.
+/// The provider's response with this many rows of the captured items. Every second row has a skin of the size
+/// that skins have had since 2025: a value of 424 characters, and a signature of 684.
 fn items_of_real_size(count: usize) -> String {
     let capture: Value = serde_json::from_str(&captures::text("items/v2-20241015.json").unwrap()).unwrap();
     let captured = capture["items"].as_array().unwrap();
@@ -75,9 +74,10 @@ async fn ten_thousand_items_of_real_size_fit_into_a_response() {
     let today = serve(5_600).await.text.len();
     let many = serve(10_000).await;
     assert_eq!(many.data()["items"].as_array().unwrap().len(), 10_000);
-    let of_items = |line: &Value| line["route"] == "/v1/items" && line["bytes"] == many.text.len();
+    let line = line_of(&cloud, &many).await;
+    assert_eq!(line["bytes"], many.text.len());
     // The alarm `functions: large responses` reads the field.
-    let payload = await_logs(&cloud, 1, of_items).await[0]["payload_bytes"].as_u64().unwrap();
+    let payload = line["payload_bytes"].as_u64().unwrap();
     assert_eq!(payload, u64::try_from(json!(many.text).to_string().len()).unwrap());
     let thousands = 10 * 6_291_556 / payload;
     serve(usize::try_from(thousands).unwrap() * 1_000).await.data();
@@ -100,17 +100,13 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
     for example in live_examples() {
         for path in &example.upstream {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
-            get(&cloud, example.path).await.error("INTERNAL_ERROR");
+            let cause = cause_of(&cloud, &get(&cloud, example.path).await).await;
+            assert!(numbers(&cause).contains(&33_554_432), "{}: {cause}", example.path);
+            // Causes never name a player.
+            assert!(cause.contains(&path.replace("Notch", "[player]")), "{cause}");
             simulator(&cloud).clear_faults();
             // After a failure, the function pauses its requests to the upstream for at most two seconds.
             cloud.clock().advance(std::time::Duration::from_secs(2));
-            // Causes never name a player.
-            let named = path.replace("Notch", "[player]");
-            let of_route =
-                |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(&named);
-            let lines = await_logs(&cloud, 1, of_route).await;
-            let cause = lines[0]["cause"].as_str().unwrap();
-            assert!(numbers(cause).contains(&33_554_432), "{}: {cause}", example.path);
         }
         get(&cloud, example.path).await.data();
     }

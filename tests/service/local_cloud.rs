@@ -1,11 +1,11 @@
-//! `cargo local` starts every server that it prints, ends cleanly on Ctrl-C, and reports a port in use in one sentence. The gateway and
-//! Lambda's Invoke API share the functions' instances.
+//! `cargo local` starts every server that it prints, ends cleanly on Ctrl-C, and reports a port in use in one
+//! sentence. The gateway and Lambda's Invoke API share the functions' instances.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::routes::{AUCTIONS_PRICES, BAZAAR_CANDLES_ALL};
+use common::routes::{AUCTIONS_LISTINGS, AUCTIONS_PRICES, BAZAAR_CANDLES_ALL, NAMES};
 use hyper::{Method, StatusCode};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::TcpListener;
@@ -155,9 +155,16 @@ async fn expect_table(table: &[String], ready: &str, output: &mut Lines<BufReade
         assert_eq!(pairs.len(), usize::from(example.route.requires_key), "{row}");
         assert!(pairs.iter().all(|(name, _)| *name == "X-API-Key"), "{row}");
         let response = send_with("", Method::GET, url, &pairs).await;
-        // Nothing is recorded, so auction prices are a 500, and the candles of all products a 404.
+        // Nothing is recorded, so prices and running auctions and names are a 500, and the candles of all
+        // products a 404.
         let status = match example.route.function {
-            function if function == AUCTIONS_PRICES.function => 500,
+            function
+                if [AUCTIONS_PRICES, AUCTIONS_LISTINGS, NAMES]
+                    .map(|route| route.function)
+                    .contains(&function) =>
+            {
+                500
+            }
             function if function == BAZAAR_CANDLES_ALL.function => 404,
             _ => 200,
         };

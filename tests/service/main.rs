@@ -1,4 +1,5 @@
-//! Black-box tests: HTTP requests to the real function binaries behind the local cloud. The header of each file states its promise.
+//! Black-box tests: HTTP requests to the real function binaries behind the local cloud. The header of each
+//! file states its promise.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,12 +23,13 @@ mod function_failures;
 mod history;
 mod limits;
 mod local_cloud;
+mod names;
 mod openapi;
 mod oracle;
 mod pages;
 mod parameters;
+mod provider;
 mod public_files;
-mod real_responses;
 mod routes;
 mod rows;
 mod shapes;

@@ -1,5 +1,5 @@
-//! The OpenAPI document is true: responses fit their schemas, examples are responses of the service, and a parameter accepts
-//! exactly the values that its schema accepts.
+//! The OpenAPI document is true: responses fit their schemas, examples are responses of the service, and a
+//! parameter accepts exactly the values that its schema accepts.
 
 use std::time::Duration;
 
@@ -78,7 +78,6 @@ const VALUES: [&str; 57] = [
     "SIXTY_FIVE_CAPITALS_ARE_LONGER_THAN_THE_ID_OF_AN_ITEM_CAN_BE_HERE_",
 ];
 
-/// Fetches the document from the cloud.
 async fn served_document(cloud: &Cloud) -> Document {
     Document::new(send(&cloud.url(), Method::GET, OPENAPI.path).await.json())
 }
@@ -97,13 +96,13 @@ fn expect_fit(document: &Document, schema: &Value, value: &Value, what: &str) {
     document.check_value(schema, value).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
 }
 
-/// The examples of `operation` with this status that are not shortened: the requests and the bodies of their responses.
+/// The examples of `operation` with this status that are not shortened: the requests and the bodies of their
+/// responses.
 fn complete_examples(operation: &Operation<'_>, status: u16) -> Vec<(String, Value)> {
     let examples = operation.examples(status).filter(|example| !example.is_shortened);
     examples.map(|example| (example.request.to_owned(), example.body.clone())).collect()
 }
 
-/// The data of the example response to `request`.
 #[track_caller]
 fn example_data(document: &Document, request: &str) -> Value {
     let mut examples = document.operations().flat_map(|operation| complete_examples(&operation, 200));
@@ -222,7 +221,8 @@ const MORE: [(&str, &str); 25] = [
 async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
-    // The history shows a mayor only after the end of the term, so the clock advances after the mayor is recorded.
+    // The history shows a mayor only after the end of the term, so the clock advances after the mayor is
+    // recorded.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked =
@@ -319,7 +319,9 @@ async fn every_example_response_follows_from_its_upstream_response() {
         let complete = complete_examples(&operation, 200);
         assert!(!complete.is_empty(), "{}", example.route.path);
         for (request, body) in complete {
-            assert_eq!(get(&cloud, &request).await.data(), body["data"], "{request}");
+            let response = get(&cloud, &request).await;
+            assert_eq!(response.status, 200, "{request}: this test must provide the upstream's body");
+            assert_eq!(response.data(), body["data"], "{request}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! A parameter's value is accepted, or refused with a message that names the parameter, the allowed values and the received value.
+//! A parameter's value is accepted, or refused with a message that names the parameter, the allowed values
+//! and the received value.
 
 use common::error::Code;
 use common::routes::{Location, Parameter, Reads};
@@ -373,7 +374,7 @@ async fn an_auctions_page_is_a_whole_number_from_0() {
 async fn parameters_of_histories_are_refused_without_a_query() {
     let cloud = start().await;
     let id = |received| Refused("item_id", ITEM_IDS, received);
-    let rows: [(&[u8], Expected); 17] = [
+    let rows: [(&[u8], Expected); 18] = [
         (b"/v1/bazaar/history/?range=nonsense", Missing("item_id")),
         (b"/v1/bazaar/history?item_id=", Missing("item_id")),
         (b"/v1/bazaar/history?ITEM_ID=A&id=A", Missing("item_id")),
@@ -391,6 +392,7 @@ async fn parameters_of_histories_are_refused_without_a_query() {
         (b"/v1/fire-sales/history?limit=5&limit=05", Conflicting("limit", "5", "05")),
         (b"/v1/bazaar/candles?interval=1h&interval=1d", Conflicting("interval", "1h", "1d")),
         (b"/v1/bazaar/candles?item_id=A&before=now&before=", Conflicting("before", "now", "")),
+        (b"/v1/bazaar/candles?item_id=A&from=now&from=", Conflicting("from", "now", "")),
     ];
     expect_responses(&cloud, rows).await;
     let shortened = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\u{2026}";
@@ -423,6 +425,7 @@ async fn parameters_of_histories_are_accepted_in_every_spelling() {
         "/v1/bazaar/candles?item_id=A&before=2026-04-28T17:05:00+02:00",
         "/v1/bazaar/candles?item_id=A&before=2026-04-28T10%3A35%3A00-04:30",
         "/v1/bazaar/candles?item_id=A&before=2026-04-28T14:59:60Z",
+        "/v1/bazaar/candles?item_id=A&from=2026-04-28T15:00:00+02:00&before=2026-04-28T13:00:01Z",
     ] {
         expect_responses(&cloud, [(target, Accepted)]).await;
     }

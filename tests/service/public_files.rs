@@ -1,5 +1,5 @@
-//! The public files agree with the routes, never go back in time, and are always whole. The local cloud serves them with the headers of S3
-//! and `CloudFront`.
+//! The public files agree with the routes, never go back in time, and are always whole. The local cloud
+//! serves them with the headers of S3 and `CloudFront`.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -174,8 +174,8 @@ async fn files_have_the_headers_of_s3_and_cloudfront() {
     assert_eq!(send(&cloud, Method::POST, "/bazaar.json", &[]).await.status, StatusCode::FORBIDDEN);
 }
 
-/// Records one auction at this price, and returns the item's lowest price in the files. `tick`, and the time of the provider's refresh
-/// (`refreshed`), are in Unix seconds.
+/// Records one auction at this price, and returns the item's lowest price in the files. `tick`, and the time
+/// of the provider's refresh (`refreshed`), are in Unix seconds.
 async fn lowest_after(cloud: &Cloud, tick: i64, refreshed: i64, price: u64) -> Value {
     serve(cloud, refreshed * 1_000, &[listing(1, "HYPERION", price, START_MS)], &json!([]));
     // A new instance reads all pages.
@@ -242,24 +242,34 @@ async fn a_killed_run_leaves_whole_files_and_the_next_one_completes_them() {
     assert_eq!(get(&cloud, "/prices.json").await.json()["updated_at"]["bazaar"], refreshed_at(&bazaar));
 }
 
+const DAYS: &str = "/days/index.json";
+
 #[tokio::test]
 async fn every_finished_day_has_a_file_with_its_candles() {
     let cloud = start().await;
+    build_all(&cloud, START).await;
+    assert_eq!(get(&cloud, DAYS).await.json(), json!({"bazaar": [], "auctions": []}));
     for day in 0..10 {
         record(&cloud, "record-bazaar", START + day * DAY).await;
         build_all(&cloud, START + day * DAY + 10 * MINUTE).await;
     }
-    // The days up to 6 May have ended. No run takes place at midnight, so the next run writes the file of a day. On a busy machine, a run may
-    // reach its time limit; then a run of a later hour writes the file.
+    // The days up to 6 May have ended. No run takes place at midnight, so the next run writes the file of a
+    // day. On a busy machine, a run may reach its time limit; then a run of a later hour writes the file.
     for hour in 1..=4 {
         record(&cloud, "record-bazaar", START + 9 * DAY + hour * HOUR).await;
         build_all(&cloud, START + 9 * DAY + hour * HOUR + 10 * MINUTE).await;
     }
+    let index = get(&cloud, DAYS).await;
     let april = (28..=30).map(|day| format!("2026-04-{day}"));
     let days: Vec<_> = april.chain((1..=6).map(|day| format!("2026-05-0{day}"))).collect();
     for day in &days {
         assert_eq!(get(&cloud, &format!("/days/bazaar/{day}.csv.gz")).await.status, StatusCode::OK, "{day}");
     }
+    assert_eq!(index.json(), json!({"bazaar": days, "auctions": []}));
+    // An hour without a new day leaves the list alone.
+    record(&cloud, "record-bazaar", START + 9 * DAY + 5 * HOUR).await;
+    build_all(&cloud, START + 9 * DAY + 5 * HOUR + 10 * MINUTE).await;
+    assert_eq!(get(&cloud, DAYS).await.header("etag"), index.header("etag"));
     for path in
         ["/days/bazaar/2026-05-07.csv.gz", "/days/bazaar/2026-04-28.csv", "/days/auctions/2026-04-28.csv.gz"]
     {

@@ -28,7 +28,6 @@ fn names_in(folder: &str) -> BTreeSet<String> {
     names.filter(|name| !["README.md", "examples"].contains(&name.as_str())).collect()
 }
 
-/// The binary of the function with this logical id.
 #[track_caller]
 fn binary<'a>(template: &'a Template, logical_id: &str) -> &'a str {
     &template.functions[logical_id].binary
@@ -94,8 +93,8 @@ fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does
     assert_eq!(open, ["/v1/status"]);
 }
 
-/// Without one of the parameters, different requests would share a response, and without the key, different accounts. An additional parameter
-/// would only split the cache.
+/// Without one of the parameters, different requests would share a response, and without the key, different
+/// accounts. An additional parameter would only split the cache.
 #[test]
 fn the_cache_key_of_a_route_is_exactly_its_parameters_and_the_key_if_it_reads_the_account() {
     let template = deployed_template();

@@ -1,4 +1,5 @@
-//! The local cloud generates a past when it starts: prices, and candles that agree with each other (`infra/local/README.md`, The past).
+//! The local cloud generates a past when it starts: prices, and candles that agree with each other
+//! (`infra/local/README.md`, The past).
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +13,15 @@ use simulator::{Clock, election};
 use tables::auctions::Coins;
 
 use crate::oracle::Candle;
-use crate::support::{await_logs, expect_clean_logs, get, one_instance_each, start_with};
+use crate::support::{await_logs, expect_clean_logs, get, log_lines, one_instance_each, start_with};
 
 const ITEM: &str = "INK_SACK:3";
 /// An item that is always on sale.
 const MANY_AUCTIONS: &str = "GOD_POTION_2";
 /// 2026-11-21T15:05:10Z.
 const NOW: i64 = 1_795_273_510;
-/// Candles are built two minutes after their interval ends, so at [`NOW`], the intervals that end by this time are built.
+/// Candles are built two minutes after their interval ends, so at [`NOW`], the intervals that end by this
+/// time are built.
 const SETTLED: i64 = NOW - 120;
 const DAY: i64 = 86_400;
 /// The intervals and their lengths in seconds.
@@ -69,9 +71,9 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
 /// Waits until the past is complete. Panics unless the log names the missing parts before each part.
 async fn await_the_past(cloud: &Cloud) {
     let begun = Instant::now();
-    // The log has a message before each of the four parts of the past, and a message at the end.
+    // The log has a message before each of the five parts of the past, and a message at the end.
     let is_message = |line: &String| line.starts_with("history: ");
-    while cloud.logs().iter().filter(|line| is_message(line)).count() < 5 {
+    while cloud.logs().iter().filter(|line| is_message(line)).count() < 6 {
         assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
@@ -83,7 +85,8 @@ async fn await_the_past(cloud: &Cloud) {
     expect_clean_logs(cloud);
 }
 
-/// Panics unless the candles of each interval have no gap, and follow from the candles of the next shorter interval.
+/// Panics unless the candles of each interval have no gap, and follow from the candles of the next shorter
+/// interval.
 async fn expect_candles(cloud: &Cloud) {
     let mut finer = Vec::<Candle>::new();
     let mut finer_length = DAY;
@@ -98,7 +101,8 @@ async fn expect_candles(cloud: &Cloud) {
         assert_eq!(oldest, from - from % length.max(10_800), "{interval}");
         // If all finer candles of an interval exist, the candle must follow from them.
         let mut compared = 0;
-        for candle in recorded.iter().filter(|_| finer_length < length) {
+        let checked = if finer_length < length { &recorded[..] } else { &[] };
+        for candle in checked {
             let opened_at = candle.slot().unwrap();
             let is_part = |part: &&Candle| (opened_at..opened_at + length).contains(&part.slot().unwrap());
             let parts: Vec<_> = finer.iter().filter(is_part).cloned().collect();
@@ -120,7 +124,8 @@ async fn expect_candles(cloud: &Cloud) {
     }
 }
 
-/// Panics unless the items that the reference names have a past in their market: prices in both, and sales in auctions.
+/// Panics unless the items that the reference names have a past in their market: prices in both, and sales in
+/// auctions.
 async fn expect_items_that_players_know(cloud: &Cloud) {
     for id in ["BOOSTER_COOKIE", "RECOMBOBULATOR_3000", "HOT_POTATO_BOOK"] {
         let data = get(cloud, &format!("/v1/bazaar/candles?item_id={id}&interval=1d")).await.data();
@@ -140,8 +145,8 @@ async fn expect_items_that_players_know(cloud: &Cloud) {
     }
 }
 
-/// Panics unless auctions have hourly candles of a week and daily candles of ninety days, without a gap, whose prices change little and
-/// end at the present price.
+/// Panics unless auctions have hourly candles of a week and daily candles of ninety days, without a gap,
+/// whose prices change little and end at the present price.
 async fn expect_a_past_of_auctions(cloud: &Cloud) {
     let price_of_one = |offer: Offer| {
         let item = read(&offer.item_bytes, &mut Buffers::default()).ok()?;
@@ -190,8 +195,11 @@ async fn the_first_events_make_every_feed_healthy() {
     for recorder in
         ["record-bazaar", "record-auctions", "record-mayor", "record-fire-sales", "record-candles"]
     {
-        let line = await_logs(&cloud, 1, |line| line["function"] == recorder).await.remove(0);
-        assert_eq!(line["message"], "recorded", "{line}");
+        await_logs(&cloud, 1, |line| line["function"] == recorder && line["message"] == "recorded").await;
+    }
+    // On a busy machine, a run can reach its timeout; the schedule then repeats the event.
+    for failed in log_lines(&cloud).into_iter().filter(|line| line["message"] == "not recorded") {
+        assert!(failed["cause"].as_str().unwrap().contains("deadline has elapsed"), "{failed}");
     }
     let status = get(&cloud, "/v1/status").await.data();
     assert_eq!(status["is_healthy"], true, "{status}");

@@ -1,4 +1,5 @@
-//! If an upstream fails, the client gets the last good response or the 500 envelope, in time. Only the log has the cause.
+//! If an upstream fails, the client gets the last good response or the 500 envelope, in time. Only the log
+//! has the cause.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +9,11 @@ use local::{Cloud, Options, Upstream};
 use serde_json::{Value, json};
 use simulator::{Clock, Fault, Garbage, Simulator};
 
+use crate::provider::NOW;
 use crate::support::{
-    Example, NAME_SERVICE, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at,
-    in_repository, live_examples, one_instance_each, serve_small_bodies, simulator, start, start_with,
+    NAME_SERVICE, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at, in_repository,
+    line_of, live_examples, one_instance_each, serve_small_bodies, simulator, start, start_with,
 };
-
-/// 2026-04-28 15:03:20 UTC.
-const START: i64 = 1_777_388_600_000;
 
 const BAZAAR: &str = "/v2/skyblock/bazaar";
 const NAMES: &str = "/users/profiles/minecraft/*";
@@ -110,14 +109,8 @@ fn milliseconds(duration: Duration) -> i64 {
     duration.as_millis().try_into().unwrap()
 }
 
-/// Waits for `count` log lines of `example`'s route with a cause, and returns the last.
-async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
-    let of_failure = |line: &Value| line["route"] == example.route.path && line["cause"].is_string();
-    await_logs(cloud, count, of_failure).await.pop().unwrap()
-}
-
-/// With an earlier response, panics unless the response replays it. Without an earlier response, panics unless the response is a failure.
-/// The log line must agree with the response.
+/// With an earlier response, panics unless the response replays it. Without an earlier response, panics
+/// unless the response is a failure. The log line must agree with the response.
 #[track_caller]
 fn expect_fault(response: &Response, earlier: Option<&Response>, line: &Value, what: &str) {
     let logged = (&line["status"], &line["level"]);
@@ -137,8 +130,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
         let mut earlier = None::<Response>;
-        let mut failures = 0;
-        let mut now = START;
+        let mut now = NOW;
         for _ in 0..2 {
             for upstream in &example.upstream {
                 // The function caches the name, so it sends no request.
@@ -166,11 +158,11 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
                     let response = get_at(&cloud, example.path, now).await;
                     assert_eq!(simulator(&cloud).requests(upstream) - before, requests, "{what}");
 
-                    failures += 1;
-                    let line = await_cause(&cloud, example, failures).await;
+                    let line = line_of(&cloud, &response).await;
                     expect_fault(&response, earlier.as_ref(), &line, &what);
                     if earlier.is_none() {
-                        // Waits for pauses to end. After a refusal, the name service gets no request for a minute.
+                        // Waits for pauses to end. After a refusal, the name service gets no request for a
+                        // minute.
                         now += milliseconds(Duration::from_mins(2));
                     }
                     assert!(line["cause"].as_str().unwrap().contains(cause), "{what}: {line}");
@@ -194,12 +186,12 @@ async fn a_stale_response_serves_for_ten_further_ttls_and_an_hour_at_most() {
     let cloud = start_with(one_instance_each()).await;
     serve_small_bodies(&cloud);
     for example in live_examples() {
-        let earlier = get_at(&cloud, example.path, START).await;
+        let earlier = get_at(&cloud, example.path, NOW).await;
         for upstream in &example.upstream {
             simulator(&cloud).set_fault(upstream, Fault::status(403));
         }
         let ttl = example.route.cache;
-        let oldest = START + milliseconds(ttl + (ttl * 10).min(Duration::from_hours(1)));
+        let oldest = NOW + milliseconds(ttl + (ttl * 10).min(Duration::from_hours(1)));
         get_at(&cloud, example.path, oldest).await.expect_replay_of(&earlier);
         expect_failure(&get_at(&cloud, example.path, oldest + 1).await, example.path);
         // The response is still cached for requests with an earlier time.
@@ -212,7 +204,7 @@ async fn a_stale_response_serves_for_ten_further_ttls_and_an_hour_at_most() {
 async fn a_first_failure_is_retried_once() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
-        let mut moment = START;
+        let mut moment = NOW;
         for fault in
             [Fault::status(500), Fault::status(502), Fault::status(503), Fault::status(404), Fault::close()]
         {
@@ -237,9 +229,9 @@ async fn a_first_failure_is_retried_once() {
 async fn names_that_cannot_be_looked_up_pause_the_name_service_and_a_broken_player_pauses_nobody_else() {
     let cloud = start_with(one_instance_each()).await;
     let player = async |name: &str, now| get_at(&cloud, &format!("/v1/profile/{name}"), now).await;
-    let broken = player("Broken", START).await.data()["uuid"].as_str().unwrap().to_owned();
-    player("Known", START).await.data();
-    let mut now = START + milliseconds(Duration::from_hours(2));
+    let broken = player("Broken", NOW).await.data()["uuid"].as_str().unwrap().to_owned();
+    player("Known", NOW).await.data();
+    let mut now = NOW + milliseconds(Duration::from_hours(2));
     simulator(&cloud).set_fault(NAMES, Fault::status(500));
     for name in ["One", "Two", "Three"] {
         expect_failure(&player(name, now).await, name);
@@ -267,7 +259,7 @@ async fn names_that_cannot_be_looked_up_pause_the_name_service_and_a_broken_play
 async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
-        let mut now = START;
+        let mut now = NOW;
         for fault in [
             Fault::rate_limit(40),
             Fault::status(429).with_header("Retry-After", "40"),
@@ -277,7 +269,8 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
                 let what = format!("{upstream} after {fault:?}");
                 let before = simulator(&cloud).requests(upstream);
                 simulator(&cloud).set_fault(upstream, fault.clone().times(1));
-                // The fault limits only the first request, but the upstream gets no other request until the limit ends.
+                // The fault limits only the first request, but the upstream gets no other request until the
+                // limit ends.
                 for (after, wait) in [(0, "40"), (1, "40"), (1_001, "39"), (20_000, "20"), (39_999, "1")] {
                     let response = get_at(&cloud, example.path, now + after).await;
                     expect_failure(&response, &what);
@@ -286,7 +279,8 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
                 }
                 assert!(!get_at(&cloud, example.path, now + 40_000).await.cached(), "{what}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{what}");
-                // At the next time, the cached response is too old to serve, and the name is no longer cached.
+                // At the next time, the cached response is too old to serve, and the name is no longer
+                // cached.
                 now += milliseconds(Duration::from_hours(25));
             }
         }
@@ -299,11 +293,11 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
 async fn a_rate_limit_applies_to_every_request_to_that_upstream_and_to_no_other() {
     let cloud = start_with(one_instance_each()).await;
     simulator(&cloud).set_fault(PROFILES, Fault::rate_limit(60).times(1));
-    expect_failure(&get_at(&cloud, "/v1/profile/One", START).await, "the first player");
-    expect_failure(&get_at(&cloud, "/v1/profile/Two", START).await, "the second player");
+    expect_failure(&get_at(&cloud, "/v1/profile/One", NOW).await, "the first player");
+    expect_failure(&get_at(&cloud, "/v1/profile/Two", NOW).await, "the second player");
     // The name service is another upstream, which has not limited the rate.
     assert_eq!((simulator(&cloud).requests(NAMES), simulator(&cloud).requests(PROFILES)), (2, 1));
-    get_at(&cloud, "/v1/profile/nobody_1", START).await.error("NOT_FOUND");
+    get_at(&cloud, "/v1/profile/nobody_1", NOW).await.error("NOT_FOUND");
 }
 
 #[tokio::test]
@@ -333,7 +327,7 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
     ]
     .into_iter()
     // Each request is two minutes after the previous request, when the pause after a refusal is over.
-    .zip((START..).step_by(120_000))
+    .zip((NOW..).step_by(120_000))
     {
         let (name, fault, code) = case;
         simulator(&cloud).set_fault(NAMES, fault);
@@ -345,7 +339,8 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
     expect_clean_logs(&cloud);
 }
 
-/// Panics unless a metric filter of `infra/monitoring.yaml` counts causes with this beginning, and the line's cause begins with it.
+/// Panics unless a metric filter of `infra/monitoring.yaml` counts causes with this beginning, and the line's
+/// cause begins with it.
 #[track_caller]
 fn expect_counted(line: &Value, beginning: &str) {
     let filters = std::fs::read_to_string(in_repository("infra/monitoring.yaml")).unwrap();
@@ -357,26 +352,25 @@ fn expect_counted(line: &Value, beginning: &str) {
 async fn after_a_refusal_the_name_service_gets_no_request_for_a_minute_and_known_names_need_none() {
     for status in [403, 429] {
         let cloud = start_with(one_instance_each()).await;
-        assert!(!get_at(&cloud, "/v1/profile/Known", START).await.cached());
+        assert!(!get_at(&cloud, "/v1/profile/Known", NOW).await.cached());
         // The profile has expired, but may be served stale.
-        let now = START + milliseconds(Duration::from_mins(20));
+        let now = NOW + milliseconds(Duration::from_mins(20));
         simulator(&cloud).set_fault(NAMES, Fault::status(status).with_body("").times(1));
         for after in [0, 30_000, 59_999] {
             let response = get_at(&cloud, "/v1/profile/Other", now + after).await;
             expect_failure(&response, "an uncached name");
+            expect_counted(&line_of(&cloud, &response).await, "the upstream limits the rate of requests");
         }
         assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
-        for line in await_logs(&cloud, 3, |line| line["status"] == 500).await {
-            expect_counted(&line, "the upstream limits the rate of requests");
-        }
         assert!(
             !get_at(&cloud, "/v1/profile/known", now).await.cached(),
             "the profile must be fetched without the name service"
         );
         assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
         assert!(!get_at(&cloud, "/v1/profile/Other", now + 60_000).await.cached());
-        // A name is cached for a day. A quarter of an hour after the name's expiry, the profile has also expired.
-        let day = START + milliseconds(Duration::from_hours(24));
+        // A name is cached for a day. A quarter of an hour after the name's expiry, the profile has also
+        // expired.
+        let day = NOW + milliseconds(Duration::from_hours(24));
         for (now, requests) in [(day - 1, 3), (day + milliseconds(Duration::from_mins(15)), 4)] {
             get_at(&cloud, "/v1/profile/Known", now).await.data();
             assert_eq!(simulator(&cloud).requests(NAMES), requests, "{status}");
@@ -390,11 +384,9 @@ async fn the_age_of_an_upstream_response_is_in_the_log() {
     let cloud = start_with(one_instance_each()).await;
     simulator(&cloud).set_fault(NAMES, Fault::default().with_header("Age", "86000"));
     simulator(&cloud).set_fault(PROFILES, Fault::default().with_header("Age", "7"));
-    get(&cloud, "/v1/profile/Notch").await.data();
-    get(&cloud, "/v1/mayor").await.data();
-    for (route, age) in [("/v1/profile/{username}", json!(86_000)), ("/v1/mayor", Value::Null)] {
-        let line = await_logs(&cloud, 1, |line| line["route"] == route).await.remove(0);
-        assert_eq!(line["upstream_age_s"], age, "{line}");
+    for (path, age) in [("/v1/profile/Notch", json!(86_000)), ("/v1/mayor", Value::Null)] {
+        let line = line_of(&cloud, &get(&cloud, path).await).await;
+        assert_eq!((&line["status"], &line["upstream_age_s"]), (&json!(200), &age), "{line}");
     }
 }
 
@@ -421,7 +413,8 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
     );
     for cloud in [&cloud, &slow] {
         for example in live_examples() {
-            let line = await_cause(cloud, example, 1).await;
+            let of_failure = |line: &Value| line["route"] == example.route.path && line["cause"].is_string();
+            let line = await_logs(cloud, 1, of_failure).await.remove(0);
             assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
             assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
             // A fetch that takes this long is not retried.
@@ -440,9 +433,9 @@ async fn all_upstream_requests_of_one_response_share_its_deadline() {
     simulator(&cloud).set_fault(PROFILES, Fault::delay(Duration::from_secs(5)));
     // Slow, but in time.
     simulator(&cloud).set_fault("/v2/skyblock/firesales", Fault::delay(Duration::from_secs(3)));
-    let earlier = get_at(&cloud, "/v1/mayor", START).await;
+    let earlier = get_at(&cloud, "/v1/mayor", NOW).await;
     simulator(&cloud).set_fault("/v2/resources/skyblock/election", Fault::hang());
-    let later = START + 300_000;
+    let later = NOW + 300_000;
     let (profile, fire_sales, mayor) = tokio::join!(
         get_at(&cloud, "/v1/profile/Notch", later),
         get_at(&cloud, "/v1/fire-sales", later),
@@ -481,12 +474,11 @@ async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
         (403, refusal, true),
         (403, r#"{"success":false,"cause":"Too many invalid API\u0020keys","throttle":true}"#, true),
     ];
-    for ((status, body, _), now) in cases.into_iter().zip((START..).step_by(120_000)) {
+    for ((status, body, is_accused), now) in cases.into_iter().zip((NOW..).step_by(120_000)) {
         game.set_fault(PROFILES, Fault::status(status).with_body(body));
-        expect_failure(&get_at(&cloud, "/v1/profile/Notch", now).await, body);
-    }
-    let lines = await_logs(&cloud, cases.len(), |line| line["status"] == 500).await;
-    for ((status, body, is_accused), line) in cases.into_iter().zip(lines) {
+        let response = get_at(&cloud, "/v1/profile/Notch", now).await;
+        expect_failure(&response, body);
+        let line = line_of(&cloud, &response).await;
         let cause = line["cause"].as_str().unwrap();
         assert!(cause.contains(&status.to_string()), "{cause}");
         let beginning = "the upstream refuses the API key";
@@ -504,21 +496,21 @@ async fn failures_about_a_player_are_logged_with_their_status_and_without_the_pl
     const NAME: &str = "Secretive_1";
     let cloud = start_with(one_instance_each()).await;
     let path = format!("/v1/profile/{NAME}");
-    let id = get_at(&cloud, &path, START).await.data()["uuid"].as_str().unwrap().to_owned();
+    let id = get_at(&cloud, &path, NOW).await.data()["uuid"].as_str().unwrap().to_owned();
     let dashed = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
     let secret = [NAME.to_owned(), id.clone(), dashed.clone()];
     let echo = format!(r#"{{"path":"/users/profiles/minecraft/{NAME}"}}"#);
     let page = Fault::default().with_body(format!("<title>Access to {NAME} denied</title>"));
     for ((upstream, fault, word), day) in [
         (NAMES, Fault { status: Some(403), ..page.clone() }, "403 Forbidden: <title>Access to"),
-        (NAMES, Fault::status(429).with_body(&echo), r#"429 Too Many Requests: {"path""#),
+        (NAMES, Fault::status(429).with_body(echo.as_str()), r#"429 Too Many Requests: {"path""#),
         (NAMES, Fault::status(404).with_body(echo.to_uppercase()), "is invalid"),
-        (NAMES, Fault::status(500).with_body(&echo), "500"),
+        (NAMES, Fault::status(500).with_body(echo.as_str()), "500"),
         (NAMES, page, "is invalid"),
         (NAMES, Fault::close(), "cannot reach"),
         (NAMES, Fault::truncate(10), "cannot be read"),
         (PROFILES, Fault::status(422).with_body(format!("Malformed UUID: {id}")), "422"),
-        (PROFILES, Fault::status(500).with_body(&dashed), "500"),
+        (PROFILES, Fault::status(500).with_body(dashed.as_str()), "500"),
         (PROFILES, Fault::default().with_body(format!("[\"{}\"]", id.to_uppercase())), "is invalid"),
         (PROFILES, Fault::default().with_body(format!(r#"{{"success":"{dashed}"}}"#)), "is invalid"),
     ]
@@ -527,11 +519,11 @@ async fn failures_about_a_player_are_logged_with_their_status_and_without_the_pl
     {
         simulator(&cloud).set_fault(upstream, fault);
         // A name is cached for a day. Each case is on a different day, so it sends requests to both services.
-        let now = START + day * milliseconds(Duration::from_hours(25));
-        expect_failure(&get_at(&cloud, &path, now).await, word);
+        let now = NOW + day * milliseconds(Duration::from_hours(25));
+        let response = get_at(&cloud, &path, now).await;
+        expect_failure(&response, word);
         simulator(&cloud).set_fault(upstream, Fault::default());
-        let number = usize::try_from(day).unwrap();
-        let line = await_logs(&cloud, number, |line| line["status"] == 500).await.pop().unwrap();
+        let line = line_of(&cloud, &response).await;
         assert!(line["cause"].as_str().unwrap().contains(word), "{word}: {line}");
         for text in &secret {
             assert!(!line.to_string().to_lowercase().contains(&text.to_lowercase()), "{line}");
@@ -599,13 +591,13 @@ async fn only_a_refused_later_page_is_not_found() {
 async fn the_name_of_the_encoding_is_compared_without_case() {
     let cloud = start_with(one_instance_each()).await;
     let cases = ["GZIP", "X-Gzip", " gzip ", "identity, gzip"];
-    for (name, now) in cases.into_iter().zip((START..).step_by(86_400_000)) {
+    for (name, now) in cases.into_iter().zip((NOW..).step_by(86_400_000)) {
         // The simulator compresses the body, because the function accepts gzip.
         simulator(&cloud).set_fault(BAZAAR, Fault::default().with_header("Content-Encoding", name));
         assert!(!get_at(&cloud, "/v1/bazaar?mode=list", now).await.cached(), "{name:?}");
     }
     let plain = Fault::default().with_body(r#"{"success":true,"sales":[]}"#);
-    for (name, now) in ["Identity", ""].into_iter().zip((START..).step_by(86_400_000)) {
+    for (name, now) in ["Identity", ""].into_iter().zip((NOW..).step_by(86_400_000)) {
         let fault = plain.clone().with_header("Content-Encoding", name);
         simulator(&cloud).set_fault("/v2/skyblock/firesales", fault);
         assert!(!get_at(&cloud, "/v1/fire-sales", now).await.cached(), "{name:?}");

@@ -37,15 +37,18 @@ LAPSED_KEY="$(printed 'key lapsed')"
 LAMBDA_URL="$(printed lambda)"
 export BASE_URL API_KEY DYNAMODB_URL LAMBDA_URL LAPSED_KEY
 
-# Auction prices are an error until the schedule has recorded a minute.
-for second in {1..120}; do
-    if curl --silent --fail --output /dev/null --header "X-API-Key: $API_KEY" "$BASE_URL/v1/auctions/prices"; then
-        break
-    elif [[ $second == 120 ]]; then
-        echo "error: no prices of auctions were recorded in two minutes" >&2
-        exit 1
-    fi
-    sleep 1
+# Auction prices are an error until the schedule has recorded a minute, and names lack auctions until they are written after that.
+for wanted in '/v1/auctions/prices "lowest"' '/v1/names "auctions"'; do
+    read -r path text <<<"$wanted"
+    for second in {1..600}; do
+        if curl --silent --header "X-API-Key: $API_KEY" "$BASE_URL$path" | grep --fixed-strings "$text" >/dev/null; then
+            break
+        elif [[ $second == 600 ]]; then
+            echo "error: $path had no $text in ten minutes" >&2
+            exit 1
+        fi
+        sleep 1
+    done
 done
 
 "$@"

@@ -12,7 +12,8 @@ use crate::response::Response;
 use crate::service::{Identity, Service};
 use crate::sign::add_signature;
 
-/// The pause before the second attempt. Each further pause is twice as long, up to `LONGEST_PAUSE`. Half of a pause is random.
+/// The pause before the second attempt. Each further pause is twice as long, up to `LONGEST_PAUSE`. Half of a
+/// pause is random.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
@@ -48,11 +49,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client of the service. Without `endpoint`, requests go to the service in the identity's region. Without `identity`,
-    /// requests are not signed; only the local cloud accepts such requests.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
+    /// Returns a client of the service. Without `endpoint`, requests go to the service in the identity's
+    /// region. Without `identity`, requests are not signed; only the local cloud accepts such requests.
     pub fn new(
         service: &'static Service,
         endpoint: Option<&str>,

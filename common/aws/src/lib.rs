@@ -1,5 +1,6 @@
-//! Signed requests to services of AWS. The SDK's client of a service compiles for up to a minute, and the service needs few requests: six
-//! to API Gateway, one to Lambda, and one to CloudFormation. For `DynamoDB`, see the crate `tables`.
+//! Signed requests to services of AWS. The SDK's client of a service compiles for up to a minute, and the
+//! service needs few requests: six to API Gateway, one to Lambda, and one to CloudFormation. For `DynamoDB`,
+//! see the crate `tables`.
 
 mod client;
 mod error;

@@ -23,7 +23,6 @@ pub struct Response {
     pub body: Bytes,
 }
 
-/// The body of an error.
 #[derive(Default, Deserialize)]
 struct ErrorBody {
     #[serde(alias = "Message")]
@@ -45,7 +44,6 @@ impl Response {
         Err(self.error(code, &message))
     }
 
-    /// The error with this code and message of the service.
     #[must_use]
     pub fn error(&self, code: String, message: &str) -> AwsError {
         let cause = format!("{code}: {message}");

@@ -19,7 +19,8 @@ pub struct Service {
     pub attempt_timeout: Duration,
     /// The maximum number of attempts, including the first.
     pub attempts: u32,
-    /// Error codes after which a request is repeated. It is also repeated if there was no response, or if the service was throttled or failed.
+    /// Error codes after which a request is repeated. It is also repeated if there was no response, or if the
+    /// service was throttled or failed.
     pub temporary: &'static [&'static str],
 }
 
@@ -31,10 +32,9 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity of the function.
     #[must_use]
     pub fn of_function(config: &Config) -> Self {
         let credentials = SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new());
-        Self { credentials, region: config.aws_region.clone() }
+        Self { credentials, region: config.region() }
     }
 }

@@ -1,5 +1,5 @@
-//! Sends requests to S3 with the service's own HTTP client. The client of `object_store` would link HTTP/2, and read the system's
-//! certificates.
+//! Sends requests to S3 with the service's own HTTP client. The client of `object_store` would link HTTP/2,
+//! and read the system's certificates.
 
 use async_trait::async_trait;
 use http_body_util::BodyExt;
@@ -31,8 +31,8 @@ impl HttpService for Connector {
         let headers = std::mem::take(response.headers_mut());
         let mut body = response.bytes().await.map_err(failure)?;
         if status.is_client_error() || status.is_server_error() {
-            // `object_store` puts the body into its error, and the body of an S3 error may repeat the request with its
-            // credentials.
+            // `object_store` puts the body into its error, and the body of an S3 error may repeat the request
+            // with its credentials.
             body = code(&body).into();
         }
         let mut converted = HttpResponse::new(body.into());
@@ -48,8 +48,9 @@ fn code(body: &[u8]) -> String {
     code.map(|(code, _)| code.to_owned()).unwrap_or_default()
 }
 
-/// Converts the error. The kind of the error decides whether the library retries the request. If a write succeeds but its
-/// response is lost, the retry is refused as if another run had written the file, and the next run writes the file.
+/// Converts the error. The kind of the error decides whether the library retries the request. If a write
+/// succeeds but its response is lost, the retry is refused as if another run had written the file, and the
+/// next run writes the file.
 fn failure(error: reqwest::Error) -> HttpError {
     let kind = match &error {
         error if error.is_connect() => HttpErrorKind::Connect,

@@ -1,21 +1,23 @@
 //! `/prices.json`: the prices of both markets in one list. Each recorder replaces the prices of its market.
 //!
-//! `/prices.json` also decides which run may write the files of a minute, `bazaar.json` and `lowestbin.json`. A run looks up the version of
-//! its file, then advances the time of its market in `/prices.json`, and then replaces its file. If a later run replaces the file in the
-//! meantime, the version differs, and the earlier run leaves the file alone.
+//! `/prices.json` also decides which run may write the files of a minute, `bazaar.json` and `lowestbin.json`.
+//! A run looks up the version of its file, then advances the time of its market in `/prices.json`, and then
+//! replaces its file. If a later run replaces the file in the meantime, the version differs, and the earlier
+//! run leaves the file alone.
 
 use common::time::UnixSeconds;
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Error, Files};
+use crate::error::Error;
+use crate::store::Files;
 
 const NAME: &str = "prices.json";
 
 /// The maximum number of attempts. An attempt fails if another run writes the file at the same time.
 const ATTEMPTS: usize = 5;
 
-/// The maximum lead of the provider's time over the clock, in seconds. A stored time with a larger lead is wrong, and must not block
-/// updates.
+/// The maximum lead of the provider's time over the clock, in seconds. A stored time with a larger lead is
+/// wrong, and must not block updates.
 const LARGEST_LEAD: i64 = 120;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +44,6 @@ pub enum Price {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PriceRow {
-    /// The item's id.
     pub id: String,
     #[serde(flatten)]
     pub price: Price,
@@ -79,13 +80,11 @@ impl Times {
     }
 }
 
-/// Replaces the prices of the market with `rows`, the prices at `updated_at`. Returns `false` if the stored prices are of a later time, or
-/// if another run writes the file during every attempt. The caller must then not write the files of the minute. Stored prices of the same
-/// time are also replaced: auctions may have been sold since then, and an earlier run may have failed before it wrote the files of the
-/// minute. `now` is the current time.
-///
-/// # Errors
-/// If the store does not answer in time.
+/// Replaces the prices of the market with `rows`, the prices at `updated_at`. Returns `false` if the stored
+/// prices are of a later time, or if another run writes the file during every attempt. The caller must then
+/// not write the files of the minute. Stored prices of the same time are also replaced: auctions may have
+/// been sold since then, and an earlier run may have failed before it wrote the files of the minute. `now` is
+/// the current time.
 pub async fn advance(
     files: &Files,
     market: Market,

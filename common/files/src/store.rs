@@ -1,63 +1,26 @@
-//! The store of the files: a bucket in S3, or a folder.
+//! The public files: their names, forms and versions.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use common::config::{Config, ConfigError};
+use common::config::Config;
+use common::gzip::Gzip;
 use common::lambda::StartError;
 use common::time::UnixSeconds;
-use common::upstream::http;
 use futures_util::TryStreamExt;
-use libdeflater::{CompressionLvl, Compressor};
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{
-    Attribute, Attributes, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig,
-    UpdateVersion,
-};
+use object_store::{Attribute, Attributes, ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use crate::connector::Connector;
+use crate::bucket::{Bucket, Tag};
+use crate::error::Error;
 
-/// The timeout of one request to S3.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// The time limit for all attempts of a request.
-const RETRY_TIMEOUT: Duration = Duration::from_secs(8);
-/// The maximum number of retries of a request.
-const RETRIES: usize = 2;
-
-/// The `Cache-Control` header of every file. A CDN keeps a file as long as clients do: for a minute, and for up to an hour while the
-/// store fails.
+/// The `Cache-Control` header of every file. A CDN keeps a file as long as clients do: for a minute, and for
+/// up to an hour while the store fails.
 const CACHE_CONTROL: &str = "public, max-age=60, stale-if-error=3600";
 
-/// gzip level 6 takes a fifth of the time of the highest level, and produces 2 % more bytes.
-const LEVEL: i32 = 6;
-
-/// Why a file was not read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The bucket or folder did not accept the request.
-    #[error("the public files cannot be read or written")]
-    Store(#[from] object_store::Error),
-    /// The folder cannot be locked.
-    #[error("the folder of the public files cannot be locked")]
-    Lock(#[from] io::Error),
-    /// The content cannot be written as JSON.
-    #[error("the content cannot be written as JSON")]
-    Json(#[from] serde_json::Error),
-    /// The content cannot be compressed.
-    #[error("the content cannot be compressed")]
-    Compression,
-}
-
-/// The forms in which a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One file. It is compressed if its name ends with `.gz`. Otherwise, a CDN compresses it for clients that accept compression.
+    /// One file. It is compressed if its name ends with `.gz`. Otherwise, a CDN compresses it for clients
+    /// that accept compression.
     Plain,
     /// Two files: one uncompressed, and one compressed with the suffix `.gz`.
     Both,
@@ -83,7 +46,7 @@ pub struct Seen {
 /// A version of a stored file: its entity tag, and when it was written.
 #[derive(Debug)]
 struct Version {
-    e_tag: Option<String>,
+    e_tag: Tag,
     written_at: UnixSeconds,
 }
 
@@ -103,57 +66,22 @@ impl Seen {
     }
 }
 
-/// The public files.
+/// The variable with the place of the public files. Without it, the service has no public files.
+const VARIABLE: &str = "PUBLIC_FILES";
+
 #[derive(Debug)]
-pub struct Files {
-    store: Arc<dyn ObjectStore>,
-    /// A folder has no conditional writes. Instead, a process locks this file, which is beside the folder, while it writes.
-    lock: Option<PathBuf>,
-}
+pub struct Files(Bucket);
 
 impl Files {
     /// Returns the public files of a function; `None` if they are off.
     ///
     /// # Errors
-    /// If the TLS stack cannot be set up, or `PUBLIC_FILES` or the credentials in the environment cannot be used.
+    /// If the TLS stack cannot be set up, or `PUBLIC_FILES` or the credentials in the environment cannot be
+    /// used.
     pub fn of(config: &Config) -> Result<Option<Self>, StartError> {
-        let Some(url) = &config.public_files else { return Ok(None) };
-        let unusable =
-            || ConfigError::new("PUBLIC_FILES", "a folder that exists, or a bucket with credentials");
-        if url.scheme() == "file" {
-            let folder = url.to_file_path().map_err(|()| unusable())?;
-            let lock = Some(folder.with_extension("lock"));
-            let store = LocalFileSystem::new_with_prefix(folder).map_err(|_| unusable())?;
-            return Ok(Some(Self { store: Arc::new(store), lock }));
-        }
-        let client = http::client(|client| client.timeout(REQUEST_TIMEOUT))?;
-        let retries =
-            RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
-        let mut builder = AmazonS3Builder::new()
-            .with_bucket_name(url.host_str().unwrap_or_default())
-            .with_region(&config.aws_region)
-            .with_retry(retries)
-            .with_http_connector(Connector(client));
-        for (variable, key) in [
-            ("AWS_ACCESS_KEY_ID", AmazonS3ConfigKey::AccessKeyId),
-            ("AWS_SECRET_ACCESS_KEY", AmazonS3ConfigKey::SecretAccessKey),
-            ("AWS_SESSION_TOKEN", AmazonS3ConfigKey::Token),
-            ("AWS_ENDPOINT_URL", AmazonS3ConfigKey::Endpoint),
-            ("AWS_ENDPOINT_URL_S3", AmazonS3ConfigKey::Endpoint),
-        ] {
-            // An empty variable counts as unset.
-            if let Some(value) = std::env::var(variable).ok().filter(|value| !value.is_empty()) {
-                builder = builder.with_config(key, value);
-            }
-        }
-        let store = builder.build().map_err(|_| unusable())?;
-        Ok(Some(Self { store: Arc::new(store), lock: None }))
+        Ok(Bucket::open(VARIABLE, config)?.map(Self))
     }
 
-    /// Returns the stored version of the file.
-    ///
-    /// # Errors
-    /// If the store does not answer in time.
     pub async fn seen(&self, name: &str, form: Form) -> Result<Seen, Error> {
         let mut versions = Vec::new();
         for suffix in form.suffixes() {
@@ -162,12 +90,10 @@ impl Files {
         Ok(Seen { name: name.to_owned(), versions })
     }
 
-    /// Returns the stored version and the content of the file; `None` as the content if the file does not exist.
-    ///
-    /// # Errors
-    /// If the store does not answer in time.
+    /// Returns the stored version and the content of the file; `None` as the content if the file does not
+    /// exist.
     pub async fn read(&self, name: &str) -> Result<(Seen, Option<Vec<u8>>), Error> {
-        let (version, content) = match self.store.get(&Path::from(name)).await {
+        let (version, content) = match self.0.store.get(&Path::from(name)).await {
             Ok(file) => (Some(file.meta.clone().into()), Some(file.bytes().await?.to_vec())),
             Err(object_store::Error::NotFound { .. }) => (None, None),
             Err(error) => return Err(error.into()),
@@ -175,11 +101,12 @@ impl Files {
         Ok((Seen { name: name.to_owned(), versions: vec![("", version)] }, content))
     }
 
-    /// Writes all forms of the file. Returns `false` if another run has replaced a form since `seen` was looked up; that form is left
-    /// alone.
+    /// Writes all forms of the file. Returns `false` if another run has replaced a form since `seen` was
+    /// looked up; that form is left alone.
     ///
     /// # Errors
-    /// If the store does not answer in time. Each form then still has either its whole old or its whole new content.
+    /// If the store does not answer in time. Each form then still has either its whole old or its whole new
+    /// content.
     pub async fn replace(&self, seen: Seen, content: &[u8]) -> Result<bool, Error> {
         let mut is_written = true;
         for (suffix, version) in seen.versions {
@@ -196,21 +123,14 @@ impl Files {
     }
 
     /// Returns the names of the files in `folder`, without the name of the folder.
-    ///
-    /// # Errors
-    /// If the store does not answer in time.
     pub async fn names(&self, folder: &str) -> Result<BTreeSet<String>, Error> {
-        let files = self.store.list(Some(&Path::from(folder)));
+        let files = self.0.store.list(Some(&Path::from(folder)));
         let name = |file: ObjectMeta| file.location.filename().unwrap_or_default().to_owned();
         Ok(files.map_ok(name).try_collect().await?)
     }
 
     async fn version(&self, name: &str) -> Result<Option<Version>, Error> {
-        match self.store.head(&Path::from(name)).await {
-            Ok(file) => Ok(Some(file.into())),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.0.find(name).await?.map(Version::from))
     }
 
     async fn put(
@@ -220,45 +140,18 @@ impl Files {
         bytes: Vec<u8>,
         content_type: &'static str,
     ) -> Result<bool, Error> {
-        let e_tag = version.map(|version| version.e_tag);
-        let mut options = PutOptions::default();
-        let lock = self.lock.as_ref().map(File::create).transpose()?;
-        if let Some(lock) = &lock {
-            lock.lock()?;
-            if self.version(name).await?.map(|version| version.e_tag) != e_tag {
-                return Ok(false);
-            }
-        } else {
-            options.mode = match e_tag {
-                Some(e_tag) => PutMode::Update(UpdateVersion { e_tag, version: None }),
-                None => PutMode::Create,
-            };
-            options.attributes = Attributes::from_iter([
-                (Attribute::ContentType, content_type),
-                (Attribute::CacheControl, CACHE_CONTROL),
-            ]);
-        }
-        match self.store.put_opts(&Path::from(name), bytes.into(), options).await {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::Precondition { .. } | object_store::Error::AlreadyExists { .. }) => {
-                Ok(false)
-            }
-            Err(error) => Err(error.into()),
-        }
+        let attributes = Attributes::from_iter([
+            (Attribute::ContentType, content_type),
+            (Attribute::CacheControl, CACHE_CONTROL),
+        ]);
+        let before = version.map(|version| version.e_tag);
+        Ok(self.0.put(name, before, bytes.into(), attributes).await?.is_some())
     }
 }
 
-/// Returns the compressed content, for a file with the suffix `.gz`. The same content always gives the same bytes.
-///
-/// # Errors
-/// If the content cannot be compressed.
+/// Returns the compressed content, as a file with the suffix `.gz` has it.
 pub fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
-    let level = CompressionLvl::new(LEVEL).unwrap_or_default();
-    let mut compressor = Compressor::new(level);
-    let mut compressed = vec![0; compressor.gzip_compress_bound(content.len())];
-    let length = compressor.gzip_compress(content, &mut compressed).map_err(|_| Error::Compression)?;
-    compressed.truncate(length);
-    Ok(compressed)
+    Ok(Gzip::default().pack(content)?)
 }
 
 #[cfg(test)]
@@ -270,8 +163,8 @@ pub(crate) mod tests {
     /// The public files in a new folder.
     pub(crate) fn files(folder: &TempDir) -> Files {
         let place = format!("file://{}", folder.path().display());
-        let config = Config::from_lookup(|name| (name == "PUBLIC_FILES").then(|| place.clone()));
-        Files::of(&config.unwrap()).unwrap().unwrap()
+        let config = Config::from_lookup(move |name| (name == VARIABLE).then(|| place.clone()));
+        Files::of(&config).unwrap().unwrap()
     }
 
     #[tokio::test]
@@ -299,15 +192,13 @@ pub(crate) mod tests {
 
     #[test]
     fn a_place_that_cannot_be_used_is_an_error_and_none_is_no_files() {
-        let of = |place: &str| {
-            Config::from_lookup(|name| (name == "PUBLIC_FILES").then(|| place.to_owned()))
-                .map_err(StartError::from)
-                .and_then(|config| Files::of(&config))
+        let of = |place: &'static str| {
+            Files::of(&Config::from_lookup(move |name| (name == VARIABLE).then(|| place.to_owned())))
         };
         assert!(matches!(of(""), Ok(None)));
         for place in ["file:///does/not/exist", "https://example.com", "s3:///key", "bucket"] {
             let error = of(place).unwrap_err().to_string();
-            assert!(error.contains("PUBLIC_FILES") && !error.contains(place), "{error}");
+            assert!(error.contains(VARIABLE) && !error.contains(place), "{error}");
         }
     }
 }

@@ -25,20 +25,20 @@ pub struct Gateway {
 
 impl Gateway {
     /// Returns the API Gateway that the environment names.
-    ///
-    /// # Errors
-    /// If TLS cannot be set up.
     pub fn of_function(config: &Config) -> Result<Self, ClientError> {
-        let Config { free_usage_plan, starter_usage_plan, pro_usage_plan, .. } = config;
+        let plan = |variable| config.text(variable).unwrap_or_default();
+        let delay = config.value("GATEWAY_KEY_DELAY", "a whole number of seconds", |text| {
+            text.parse().ok().map(Duration::from_secs)
+        })?;
         Ok(Self {
             operations: Operations::of_function(config)?,
-            stack: config.stack_name.clone(),
+            stack: config.text("STACK_NAME").unwrap_or_default(),
             plans: [
-                (Tier::Free, free_usage_plan.clone()),
-                (Tier::Starter, starter_usage_plan.clone()),
-                (Tier::Pro, pro_usage_plan.clone()),
+                (Tier::Free, plan("FREE_USAGE_PLAN")),
+                (Tier::Starter, plan("STARTER_USAGE_PLAN")),
+                (Tier::Pro, plan("PRO_USAGE_PLAN")),
             ],
-            delay: config.gateway_key_delay,
+            delay: delay.unwrap_or_default(),
         })
     }
 
@@ -56,8 +56,9 @@ impl Gateway {
         key.is_some_and(|key| !key.is_being_deleted && self.plan(tier) == Some(key.plan.as_str()))
     }
 
-    /// Creates the account's key of the tier and adds it to the plan, unless API Gateway has it already. Changes `account` accordingly, also
-    /// if it names a key that no longer exists. Does nothing if the operator does not offer the tier.
+    /// Creates the account's key of the tier and adds it to the plan, unless API Gateway has it already.
+    /// Changes `account` accordingly, also if it names a key that no longer exists. Does nothing if the
+    /// operator does not offer the tier.
     ///
     /// # Errors
     /// If API Gateway refuses a request or cannot be reached. A repetition completes the rest.
@@ -86,7 +87,8 @@ impl Gateway {
             Err(error) if error.is(ALREADY_THERE) => false,
             Err(error) => return Err(error),
         };
-        // If the key was already in the plan but the account does not know since when, it may have been added a moment ago.
+        // If the key was already in the plan but the account does not know since when, it may have been added
+        // a moment ago.
         if is_attached || known.is_none_or(|known| known.id != id) {
             let usable_from = now.plus(self.delay);
             account
@@ -96,7 +98,8 @@ impl Gateway {
         Ok(())
     }
 
-    /// Creates the key, and returns its id. If an earlier attempt has created the key, returns the id of that one.
+    /// Creates the key, and returns its id. If an earlier attempt has created the key, returns the id of that
+    /// one.
     async fn create(&self, name: &AccountName, tier: Tier) -> Result<String, AwsError> {
         let value = UsageIdentifier::new(&self.stack, name, tier);
         let name = format!("{}-{}", self.stack, value.as_str());
@@ -107,9 +110,6 @@ impl Gateway {
     }
 
     /// Deletes the key, which also removes it from its plan. A key that no longer exists is not an error.
-    ///
-    /// # Errors
-    /// If API Gateway refuses the request or cannot be reached.
     pub async fn delete(&self, key: &GatewayKey) -> Result<(), AwsError> {
         match self.operations.delete_api_key(&key.id).await {
             Err(error) if !error.is(NOT_FOUND) => Err(error),

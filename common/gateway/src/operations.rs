@@ -7,7 +7,7 @@ use aws::{AwsError, Client, Identity, JSON, Request, Service};
 use bytes::Bytes;
 use common::config::Config;
 use common::upstream::http::ClientError;
-use reqwest::Method;
+use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -66,10 +66,10 @@ pub(crate) struct Operations(Client);
 impl Operations {
     pub(crate) fn of_function(config: &Config) -> Result<Self, ClientError> {
         let identity = Identity::of_function(config);
-        Client::new(&API_GATEWAY, config.api_gateway_endpoint.as_deref(), Some(identity)).map(Self)
+        let endpoint = config.aws_endpoint("AWS_ENDPOINT_URL_API_GATEWAY")?;
+        Client::new(&API_GATEWAY, endpoint.as_ref().map(Url::as_str), Some(identity)).map(Self)
     }
 
-    /// Returns the id of the key with this name.
     pub(crate) async fn find_api_key(&self, name: &str) -> Result<Option<String>, AwsError> {
         const OPERATION: &str = "GetApiKeys";
         // The documentation calls the parameter `nameQuery`.
@@ -101,8 +101,8 @@ impl Operations {
         self.send(OPERATION, Method::POST, &path, &[], Some(body)).await.map(drop)
     }
 
-    /// Returns the used and the remaining requests of the key for each day from `first` to `last`, such as `2026-11-20`. Empty if the key has
-    /// no requests in these days.
+    /// Returns the used and the remaining requests of the key for each day from `first` to `last`, such as
+    /// `2026-11-20`. Empty if the key has no requests in these days.
     pub(crate) async fn get_usage(
         &self,
         plan: &str,

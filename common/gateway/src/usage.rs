@@ -31,18 +31,16 @@ pub struct PlanLimits([Option<(Limits, Option<u64>)>; 3]);
 
 impl PlanLimits {
     /// Reads the limits of the environment.
-    ///
-    /// # Errors
-    /// If a variable has another form.
     pub fn of_config(config: &Config) -> Result<Self, ConfigError> {
-        let [free, starter, pro, profile] = config.limits.each_ref().map(String::as_str);
-        let profile = match rate_and_burst(profile) {
-            Some((rate, burst, "")) => (rate, burst),
-            _ => return Err(ConfigError::new("PROFILE_LIMITS", "a rate and a burst")),
+        let profile = |text: &str| match rate_and_burst(text) {
+            Some((rate, burst, "")) => Some((rate, burst)),
+            _ => None,
         };
-        let of = |variable, text| limits(text, profile).ok_or(ConfigError::new(variable, FORM)).map(Some);
-        let free = if free.is_empty() { None } else { of("FREE_LIMITS", free)? };
-        Ok(Self([free, of("STARTER_LIMITS", starter)?, of("PRO_LIMITS", pro)?]))
+        let (variable, form) = ("PROFILE_LIMITS", "a rate and a burst");
+        let profile = config.value(variable, form, profile)?.ok_or(ConfigError::new(variable, form))?;
+        let of = |variable| config.value(variable, FORM, |text| limits(text, profile));
+        let required = |variable| of(variable)?.ok_or(ConfigError::new(variable, FORM)).map(Some);
+        Ok(Self([of("FREE_LIMITS")?, required("STARTER_LIMITS")?, required("PRO_LIMITS")?]))
     }
 
     /// Whether the operator offers the tier.
@@ -126,7 +124,8 @@ impl PlanLimits {
     /// Asks API Gateway for the account's usage at the time `now`.
     ///
     /// # Errors
-    /// If API Gateway refuses the request or cannot be reached, the account has no subscription, or the operator does not offer its tier.
+    /// If API Gateway refuses the request or cannot be reached, the account has no subscription, or the
+    /// operator does not offer its tier.
     pub async fn usage(
         &self,
         gateway: &Gateway,
@@ -195,15 +194,15 @@ mod tests {
 
     #[test]
     fn limits_have_a_rate_a_burst_and_a_quota() {
-        let config = |name: &str, text: &str| {
-            let of = |variable: &str| match variable {
+        let config = |name: &'static str, text: &'static str| {
+            let of = move |variable: &str| match variable {
                 _ if variable == name => Some(text.to_owned()),
                 "STARTER_LIMITS" => Some("5 50 0".to_owned()),
                 "PRO_LIMITS" => Some("15 150 70000".to_owned()),
                 "PROFILE_LIMITS" => Some("0.5 20".to_owned()),
                 _ => None,
             };
-            PlanLimits::of_config(&Config::from_lookup(of).unwrap())
+            PlanLimits::of_config(&Config::from_lookup(of))
         };
         let limits = config("", "").unwrap();
         let (pro, quota) = limits.of(Tier::Pro).unwrap();

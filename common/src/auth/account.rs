@@ -13,8 +13,8 @@ use super::hexadecimal::hexadecimal;
 use super::subscription::{Subscription, SubscriptionId};
 use crate::time::UnixSeconds;
 
-/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. This includes e-mail
-/// addresses, but no text that starts with `-`, which a tool would read as an option.
+/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, beginning with a letter or digit. This
+/// includes e-mail addresses, but no text that starts with `-`, which a tool would read as an option.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct AccountName(String);
 
@@ -33,7 +33,6 @@ impl fmt::Display for AccountName {
     }
 }
 
-/// A text that is not the name of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the name of an account has 1 to 64 letters, digits and . _ - @ +, and begins with a letter or digit"
@@ -115,8 +114,9 @@ impl Account {
         set.into_iter().chain(self.subscriptions.values().flat_map(Subscription::entitlements)).collect()
     }
 
-    /// Returns what the account may use at the time `now`: the highest tier that an entry allows then, until the latest end in this tier. If no
-    /// entry allows anything, the entitlement that ended last; `None` without entries.
+    /// Returns the account's entitlement at the time `now`: the highest tier that an entry allows then, until
+    /// the latest end in this tier. If no entry allows anything, the entitlement that ended last; `None`
+    /// without entries.
     #[must_use]
     pub fn entitlement_at(&self, now: UnixSeconds) -> Option<Entitlement> {
         let all = self.entitlements();
@@ -163,8 +163,9 @@ impl Account {
         Ok(())
     }
 
-    /// Returns the tier in which API Gateway counts a request of the account in the tier `own` at the time `now`. After an upgrade, this is the
-    /// highest earlier tier until the new tier's key is usable. A new account has no other tier, so API Gateway refuses its requests until then.
+    /// Returns the tier in which API Gateway counts a request of the account in the tier `own` at the time
+    /// `now`. After an upgrade, this is the highest earlier tier until the new tier's key is usable. A new
+    /// account has no other tier, so API Gateway refuses its requests until then.
     #[must_use]
     pub fn counted_in(&self, own: Tier, now: UnixSeconds) -> Tier {
         if self.gateway_keys.get(&own).is_some_and(|key| key.is_usable_at(now)) {
@@ -175,7 +176,8 @@ impl Account {
     }
 }
 
-/// All entries, such as `active; pro until 2026-12-01T00:00:00Z; sub_1 active, pro until 2027-01-01T00:00:00Z`.
+/// All entries, such as `active; pro until 2026-12-01T00:00:00Z; sub_1 active, pro until
+/// 2027-01-01T00:00:00Z`.
 impl fmt::Display for Account {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.status)?;
@@ -188,15 +190,17 @@ impl fmt::Display for Account {
     }
 }
 
-/// The value of an account's key in API Gateway for one tier: 40 hexadecimal digits. The authorizer returns it, and API Gateway counts
-/// requests under it. It is not secret, because the service does not accept it as a key.
+/// The value of an account's key in API Gateway for one tier: 40 hexadecimal digits. The authorizer returns
+/// it, and API Gateway counts requests under it. It is not secret, because the service does not accept it as
+/// a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UsageIdentifier(String);
 
 impl UsageIdentifier {
     const LENGTH: usize = 40;
 
-    /// Returns the identifier of the account in this stack. Two stacks never have the same one, so they never share a key.
+    /// Returns the identifier of the account in this stack. Two stacks never have the same one, so they never
+    /// share a key.
     #[must_use]
     pub fn new(stack: &str, account: &AccountName, tier: Tier) -> Self {
         let mut text = hexadecimal(&Sha256::digest(format!("{stack}\n{account}\n{tier}")));

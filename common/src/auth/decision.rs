@@ -10,11 +10,8 @@ use crate::time::UnixSeconds;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     Allow {
-        /// The account of the key.
         account: AccountName,
-        /// The id of the key, for the log.
         key: KeyId,
-        /// The tier of the account.
         tier: Tier,
         /// The tier in which API Gateway counts the request.
         counted_in: Tier,
@@ -57,9 +54,9 @@ pub enum Inactive {
     },
 }
 
-/// Decides whether a request is allowed at the time `now`. `key` and `account` are the records of the key and of its account, if
-/// they exist. A revoked key is refused even if `now` is before its revocation: clocks differ, and a revocation is final. A key
-/// that has expired at `now` counts as revoked.
+/// Decides whether a request is allowed at the time `now`. `key` and `account` are the records of the key and
+/// of its account, if they exist. A revoked key is refused even if `now` is before its revocation: clocks
+/// differ, and a revocation is final. A key that has expired at `now` counts as revoked.
 #[must_use]
 pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSeconds) -> Decision {
     let Some(key) = key else { return Decision::Refuse(Refusal::Unknown) };

@@ -37,7 +37,8 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Whether an account or a subscription is suspended. [`Entitlement::paid_until`] states separately until when it is paid.
+/// Whether an account or a subscription is suspended. [`Entitlement::paid_until`] states separately until
+/// when it is paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AccountStatus {

@@ -1,5 +1,6 @@
-//! API keys. A key is `gd_`, 32 random characters of base62 (190 bits), and a checksum of six characters, which reveals typos
-//! without a request to the table. The table stores only the SHA-256 of a key, so reading the table does not reveal keys.
+//! API keys. A key is `gd_`, 32 random characters of base62 (190 bits), and a checksum of six characters,
+//! which reveals typos without a request to the table. The table stores only the SHA-256 of a key, so reading
+//! the table does not reveal keys.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +9,20 @@ use super::record::KeyDigest;
 
 /// The prefix of every key. Scanners for leaked secrets search for it.
 pub const KEY_PREFIX: &str = "gd_";
-/// The number of random characters.
 pub(super) const RANDOM_CHARACTERS: usize = 32;
 /// The number of characters of the checksum: 62⁶ exceeds the number of CRC-32 values.
 const CHECKSUM_CHARACTERS: usize = 6;
 const LENGTH: usize = KEY_PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 const ALPHABET: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// An API key. `Debug` does not print the key. [`ApiKey::expose`] returns it, so that it can be shown to its owner once.
+/// An API key. `Debug` does not print the key. [`ApiKey::expose`] returns it, so that it can be shown to its
+/// owner once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 /// Why a text cannot be an API key, whatever the table contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedKey {
-    /// The text does not have the shape of a key.
     #[error("it is not an API key: a key is gd_ followed by 38 letters and digits")]
     Shape,
     /// The text has the shape of a key, but a character is wrong.
@@ -31,25 +31,23 @@ pub enum MalformedKey {
 }
 
 impl ApiKey {
-    /// Generates a key from the random bytes that `fill` writes. The bytes must come from a cryptographically secure source.
-    ///
-    /// # Errors
-    /// The error of `fill`.
+    /// Generates a key from the random bytes that `fill` writes. The bytes must come from a cryptographically
+    /// secure source.
     pub fn generate<E>(mut fill: impl FnMut(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut random = String::with_capacity(RANDOM_CHARACTERS);
         while random.len() < RANDOM_CHARACTERS {
             let mut bytes = [0; RANDOM_CHARACTERS];
             fill(&mut bytes)?;
-            // Uses 248 of the 256 byte values, four for each character, and skips bytes with the other eight values: they would
-            // make some characters more likely.
+            // Uses 248 of the 256 byte values, four for each character, and skips bytes with the other eight
+            // values: they would make some characters more likely.
             let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte >> 2)));
             random.extend(characters.take(RANDOM_CHARACTERS - random.len()).map(|&byte| char::from(byte)));
         }
         Ok(Self::with_checksum(&random))
     }
 
-    /// Returns the key with these random characters; `None` if they are not 32 characters of base62. For keys that are not
-    /// secret, such as the local cloud's.
+    /// Returns the key with these random characters; `None` if they are not 32 characters of base62. For keys
+    /// that are not secret, such as the local cloud's.
     #[must_use]
     pub fn of_random_part(random: &str) -> Option<Self> {
         (random.len() == RANDOM_CHARACTERS && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
@@ -68,8 +66,8 @@ impl ApiKey {
         &self.0
     }
 
-    /// Returns the last four characters, which help people to tell keys apart. They belong to the checksum, so the random part
-    /// stays secret.
+    /// Returns the last four characters, which help people to tell keys apart. They belong to the checksum,
+    /// so the random part stays secret.
     #[must_use]
     pub fn last_four(&self) -> &str {
         self.0.get(LENGTH - 4..).unwrap_or_default()
@@ -87,8 +85,10 @@ impl FromStr for ApiKey {
 
     /// Parses a key. Blanks around the key are an error, because the value of a header has none.
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
-        let rest = text.strip_prefix(KEY_PREFIX).filter(|_| text.len() == LENGTH);
-        let random = rest.and_then(|rest| rest.get(..RANDOM_CHARACTERS));
+        if text.len() != LENGTH {
+            return Err(MalformedKey::Shape);
+        }
+        let random = text.strip_prefix(KEY_PREFIX).and_then(|rest| rest.get(..RANDOM_CHARACTERS));
         let key = random.and_then(Self::of_random_part).ok_or(MalformedKey::Shape)?;
         if !text.bytes().skip(KEY_PREFIX.len()).all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(MalformedKey::Shape);
@@ -171,7 +171,8 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), 62);
-        // The average count is 516. A character with five byte values instead of four would appear about 625 times.
+        // The average count is 516. A character with five byte values instead of four would appear about 625
+        // times.
         assert!(seen.values().all(|count| (400..640).contains(count)), "{seen:?}");
     }
 

@@ -1,5 +1,5 @@
-//! API keys, the accounts that pay for them, and the decision whether a request is allowed. The records of keys and accounts are
-//! read in another crate (`tables`), so the decision is a pure function.
+//! API keys, the accounts that pay for them, and the decision whether a request is allowed. The records of
+//! keys and accounts are read in another crate (`tables`), so the decision is a pure function.
 
 mod account;
 mod decision;

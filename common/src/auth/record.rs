@@ -20,7 +20,6 @@ impl KeyDigest {
         Self(Sha256::digest(key).into())
     }
 
-    /// Returns the id of the key.
     #[must_use]
     pub fn id(&self) -> KeyId {
         let mut id = self.to_string();
@@ -44,7 +43,10 @@ impl FromStr for KeyDigest {
             return Err(InvalidKeyDigest);
         }
         for (byte, pair) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let pair = std::str::from_utf8(pair).ok().filter(|_| is_lower_hexadecimal(pair));
+            if !is_lower_hexadecimal(pair) {
+                return Err(InvalidKeyDigest);
+            }
+            let pair = std::str::from_utf8(pair).ok();
             *byte = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).ok_or(InvalidKeyDigest)?;
         }
         Ok(Self(digest))
@@ -60,7 +62,8 @@ fn is_lower_hexadecimal(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so no two keys share an id).
+/// The id of a key, which is not secret: the first 24 hexadecimal digits of its digest (96 bits, so no two
+/// keys share an id).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct KeyId(String);
 
@@ -79,7 +82,6 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// A text that is not the id of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a KEY-ID is 24 hexadecimal digits in lower case; `key list` shows them")]
 pub struct InvalidKeyId;
@@ -93,9 +95,9 @@ impl FromStr for KeyId {
     }
 }
 
-/// The purpose of a key in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII punctuation. A label
-/// begins with a letter or digit, so it cannot be mistaken for an option. It does not end with a blank, and has no invisible
-/// characters.
+/// The purpose of a key in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII
+/// punctuation. A label begins with a letter or digit, so it cannot be mistaken for an option. It does not
+/// end with a blank, and has no invisible characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Label(String);
 
@@ -114,7 +116,6 @@ impl fmt::Display for Label {
     }
 }
 
-/// A text that is not a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a label has 1 to 64 letters, digits, blanks and ASCII punctuation, and begins with a letter or digit"
@@ -147,7 +148,6 @@ pub enum KeyState {
     },
 }
 
-/// The stored record of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub digest: KeyDigest,
@@ -161,12 +161,12 @@ pub struct KeyRecord {
     pub last_four: String,
     /// The stored state. [`KeyRecord::state_at`] also considers the expiry.
     pub state: KeyState,
-    /// When the key expires because another key replaces it; `None` if it is not replaced. An expired key counts as revoked.
+    /// When the key expires because another key replaces it; `None` if it is not replaced. An expired key
+    /// counts as revoked.
     pub expires_at: Option<UnixSeconds>,
 }
 
 impl KeyRecord {
-    /// Returns the id of the key.
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.digest.id()

@@ -1,7 +1,8 @@
 //! What Stripe has reported about a subscription, and which tiers it allows until when.
 //!
-//! Events repeat and overtake each other, and a period begins before it is paid. So a subscription keeps the newest state, the newest state
-//! in which it was active, and what its invoices have paid. [`Subscription::merge`] adds events in any order, with the same result.
+//! Events repeat and overtake each other, and a period begins before it is paid. So a subscription keeps the
+//! newest state, the newest state in which it was active, and what its invoices have paid.
+//! [`Subscription::merge`] adds events in any order, with the same result.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +33,6 @@ impl fmt::Display for SubscriptionId {
     }
 }
 
-/// A text that is not the id of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the id of a subscription has 1 to 255 letters, digits, _ and -")]
 pub struct InvalidSubscriptionId;
@@ -72,7 +72,6 @@ impl fmt::Display for BillingStatus {
     }
 }
 
-/// A period of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Period {
@@ -91,7 +90,8 @@ pub struct State {
     /// The time of the event.
     pub at: UnixSeconds,
     pub status: BillingStatus,
-    /// The present periods. If a payment has failed or payments are paused, these end where the present ones begin.
+    /// The present periods. If a payment has failed or payments are paused, these end where the present ones
+    /// begin.
     pub periods: Periods,
     /// When the subscription is to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,8 @@ pub struct Subscription {
     /// The newest period of each tier that an invoice has paid. A credit ends the period that it is for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub paid: Periods,
-    /// The newest period of each tier that was a trial, or that was active because its payment had succeeded. Its invoice can be missing.
+    /// The newest period of each tier that was a trial, or that was active because its payment had succeeded.
+    /// Its invoice can be missing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trusted: Periods,
     /// The end of the paid time that was last reported as overdue.
@@ -125,11 +126,13 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Returns a subscription with this state, and nothing else known. `is_paid` says whether its periods are paid for certain.
+    /// Returns a subscription with this state, and nothing else known. `is_paid` says whether its periods are
+    /// paid for certain.
     #[must_use]
     pub fn of_state(state: State, is_paid: bool) -> Self {
         let active = Some(state.clone()).filter(|state| state.status == BillingStatus::Active);
-        let trusted = active.iter().filter(|_| is_paid).flat_map(|active| active.periods.clone()).collect();
+        let paid = if is_paid { active.as_ref() } else { None };
+        let trusted = paid.map(|state| state.periods.clone()).unwrap_or_default().into_iter().collect();
         Self { named_at: Some(state.at), active, trusted, latest: Some(state), ..Self::default() }
     }
 
@@ -182,8 +185,8 @@ impl Subscription {
         listed(parts, latest.cancel_at)
     }
 
-    /// Returns what paid periods still pay for. A change to a lower tier or to a shorter period credits the rest of an earlier payment, which then
-    /// pays for no more than the period after the change.
+    /// Returns what paid periods still pay for. A change to a lower tier or to a shorter period credits the
+    /// rest of an earlier payment, which then pays for no more than the period after the change.
     fn valid(&self, paid: &Periods) -> Periods {
         let mut valid = Periods::new();
         for (tier, paid) in paid {
@@ -205,7 +208,8 @@ impl Subscription {
         if reached.is_empty() { latest.periods.clone() } else { reached }
     }
 
-    /// Returns the end of the paid time, if it has passed although the subscription continues: then no event has reported its next payment.
+    /// Returns the end of the paid time, if it has passed although the subscription continues: then no event
+    /// has reported its next payment.
     #[must_use]
     pub fn overdue_since(&self, now: UnixSeconds) -> Option<UnixSeconds> {
         let latest = self.latest.as_ref()?;
@@ -227,8 +231,8 @@ fn add(periods: &mut Periods, added: impl IntoIterator<Item = (Tier, Period)>) {
     }
 }
 
-/// Returns what a payment still pays for after a change to other periods: at most the highest tier of these, and at most until the last end in
-/// its own tier or a higher one.
+/// Returns the tier and the period of a payment after a change to other periods: at most the highest tier of
+/// these, and at most until the last end in its own tier or a higher one.
 fn limited(tier: Tier, paid: Period, changed: &Periods) -> (Tier, Period) {
     let same = changed.range(tier..).map(|(_, period)| (tier, period.end)).max_by_key(|(_, end)| *end);
     let lower = || changed.last_key_value().map(|(tier, period)| (*tier, period.end));

@@ -39,15 +39,15 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         self.by_key.get(key)
     }
 
-    /// Removes the entry of `key`.
     pub(super) fn remove(&mut self, key: &K) {
         if let Some(removed) = self.by_key.pop(key) {
             self.bytes = self.bytes.saturating_sub(removed.bytes());
         }
     }
 
-    /// Stores the entry in place of the earlier entry of `key`, and evicts the least recently used entries until all fit. An entry larger
-    /// than the capacity is not stored, but the earlier entry is still removed.
+    /// Stores the entry in place of the earlier entry of `key`, and evicts the least recently used entries
+    /// until all fit. An entry larger than the capacity is not stored, but the earlier entry is still
+    /// removed.
     pub(super) fn put(&mut self, key: K, entry: Entry<V>) {
         self.remove(&key);
         if entry.bytes() > self.capacity_bytes {

@@ -7,7 +7,8 @@ use crate::error::ApiError;
 
 /// An error of a source that a cache fetches from.
 pub trait SourceError: Error + 'static {
-    /// Whether all requests pause after a failure, to spare the source. If `false`, only requests that have a stale value to serve pause.
+    /// Whether all requests pause after a failure, to spare the source. If `false`, only requests that have a
+    /// stale value to serve pause.
     const IS_SPARED: bool;
 
     /// Whether this error starts a pause.
@@ -34,7 +35,8 @@ pub enum Failure<E> {
     },
 }
 
-/// The error of a source that is itself a cache. While this inner cache pauses, the cache that fetches from it does not pause as well.
+/// The error of a source that is itself a cache. While this inner cache pauses, the cache that fetches from
+/// it does not pause as well.
 impl<E: SourceError> SourceError for Failure<E> {
     const IS_SPARED: bool = E::IS_SPARED;
 

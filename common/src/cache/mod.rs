@@ -1,8 +1,8 @@
 //! An in-memory cache for the values that a function instance keeps between invocations.
 //!
-//! A value is fresh for the route's TTL. The cache is bounded in bytes and evicts the least recently used value first. When a refresh
-//! fails, the cache serves the stale value for a while, and requests pause (`pauses.rs`): for a short time, they get the stale value or an
-//! error at once, without a fetch.
+//! A value is fresh for the route's TTL. The cache is bounded in bytes and evicts the least recently used
+//! value first. When a refresh fails, the cache serves the stale value for a while, and requests pause
+//! (`pauses.rs`): for a short time, they get the stale value or an error at once, without a fetch.
 //!
 //! Lambda passes one event at a time to a process, so no request waits for another request.
 
@@ -35,8 +35,8 @@ fn longest_stale(ttl: Duration) -> Duration {
     (ttl * STALE_TTLS).min(LONGEST_STALE)
 }
 
-/// Added to the duration of a failed fetch before the fraction of the second is dropped, which rounds the duration. A fetch of less than
-/// half a second therefore counts as ending at the time of its event.
+/// Added to the duration of a failed fetch before the fraction of the second is dropped, which rounds the
+/// duration. A fetch of less than half a second therefore counts as ending at the time of its event.
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// A cache of values of type `V` by keys of type `K`.
@@ -57,9 +57,9 @@ struct State<K: Hash + Eq, V> {
 
 /// The result of looking for a value in the cache.
 enum Found<V> {
-    /// A value to serve.
     Value(Lookup<V>),
-    /// There is no fresh value. Holds the stale value, if there is one, to serve if the request pauses or its fetch fails.
+    /// There is no fresh value. Holds the stale value, if there is one, to serve if the request pauses or its
+    /// fetch fails.
     Expired(Option<Entry<V>>),
 }
 
@@ -78,8 +78,8 @@ pub struct Lookup<V> {
 }
 
 impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
-    /// Returns a cache whose values are fresh for `ttl`. The cache holds at most about `capacity_bytes`, and does not store a value larger
-    /// than that.
+    /// Returns a cache whose values are fresh for `ttl`. The cache holds at most about `capacity_bytes`, and
+    /// does not store a value larger than that.
     #[must_use]
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
         let state = State { entries: Entries::new(capacity_bytes), pauses: Pauses::new(ttl) };
@@ -92,19 +92,17 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         Self { stale: Duration::ZERO, ..self }
     }
 
-    /// Returns this cache, changed so that all keys pause together, because each value is made of the same resource of the source.
+    /// Returns this cache, changed so that all keys pause together, because each value is made of the same
+    /// resource of the source.
     #[must_use]
     pub fn of_one_resource(self) -> Self {
         self.lock().pauses.are_shared = true;
         self
     }
 
-    /// Returns the value of `key` at the time of `invocation`: from the cache while the value is fresh, otherwise from `fetch`. If the
-    /// fetch fails, returns the stale value unless it is too old. While requests for the key pause after a failure,
-    /// `fetch` is not called.
-    ///
-    /// # Errors
-    /// If there is no value to serve.
+    /// Returns the value of `key` at the time of `invocation`: from the cache while the value is fresh,
+    /// otherwise from `fetch`. If the fetch fails, returns the stale value unless it is too old. While
+    /// requests for the key pause after a failure, `fetch` is not called.
     pub async fn get<E: SourceError>(
         &self,
         key: K,
@@ -114,10 +112,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         self.get_revalidated(key, invocation, |_| false, fetch).await
     }
 
-    /// Like [`Cache::get`], but first revalidates an expired value: if `is_latest` returns `true`, the value counts as fetched now.
-    ///
-    /// # Errors
-    /// If there is no value to serve.
+    /// Like [`Cache::get`], but first revalidates an expired value: if `is_latest` returns `true`, the value
+    /// counts as fetched now.
     pub async fn get_revalidated<E: SourceError>(
         &self,
         key: K,
@@ -144,8 +140,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         let took = start.elapsed();
         match fetched {
             Ok(value) => {
-                // A value is fresh from its arrival, even if the source is slow. Only whole seconds are added, because HTTP dates
-                // have no fractions of seconds.
+                // A value is fresh from its arrival, even if the source is slow. Only whole seconds are
+                // added, because HTTP dates have no fractions of seconds.
                 let fetched_at = now.plus(Duration::from_secs(took.as_secs()));
                 let entry = Entry { value, fetched_at, age: invocation.latest_age() };
                 let found = Lookup { cached: false, ..entry.cached(None) };
@@ -156,12 +152,14 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
             }
             Err(source) if source.is_failure() => {
                 let failed_at = now.plus(Duration::from_secs((took + HALF_A_SECOND).as_secs()));
-                // The pause ends at the latest when the stale value may no longer be served: the source may have recovered by then.
+                // The pause ends at the latest when the stale value may no longer be served: the source may
+                // have recovered by then.
                 let left = expired.as_ref().map_or(Duration::MAX, |expired| self.left(expired, failed_at));
                 let mut state = self.lock();
                 state.pauses.note_failure(&key, now, failed_at, left, &chain(&source));
-                let pause = state.pauses.rest(&key, failed_at).map(|(rest, _)| rest);
-                stale_or(expired, Failure::Fetch { source, pause: pause.filter(|_| E::IS_SPARED) })
+                let rest = state.pauses.rest(&key, failed_at).map(|(rest, _)| rest);
+                let pause = if E::IS_SPARED { rest } else { None };
+                stale_or(expired, Failure::Fetch { source, pause })
             }
             Err(source) => stale_or(expired, source.into()),
         }
@@ -179,8 +177,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         }
     }
 
-    /// Returns a failure if `key` pauses at the time `now` and the request `may_pause`. Otherwise, the request may fetch. If the key or the
-    /// whole source failed recently, the fetch is not retried.
+    /// Returns a failure if `key` pauses at the time `now` and the request `may_pause`. Otherwise, the
+    /// request may fetch. If the key or the whole source failed recently, the fetch is not retried.
     fn paused<E>(
         &self,
         key: &K,
@@ -189,7 +187,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         invocation: &Invocation,
     ) -> Option<Failure<E>> {
         let state = self.lock();
-        if let Some((wait, cause)) = state.pauses.rest(key, now).filter(|_| may_pause) {
+        if may_pause && let Some((wait, cause)) = state.pauses.rest(key, now) {
             return Some(Failure::Paused { wait, cause: cause.to_owned() });
         }
         if state.pauses.is_failing(key, now) {
@@ -198,7 +196,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         None
     }
 
-    /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale, and makes it the most recently used one.
+    /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale, and makes it
+    /// the most recently used one.
     pub fn kept(&self, key: &K, now: UnixMilliseconds) -> Option<Lookup<V>> {
         let mut state = self.lock();
         let entry = state.entries.get(key)?;
@@ -206,7 +205,6 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         may_serve.then(|| entry.cached(None))
     }
 
-    /// Forgets the value of `key`.
     pub fn forget(&self, key: &K) {
         self.lock().entries.remove(key);
     }
@@ -215,8 +213,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the value is fresh. A value that was fetched far in the future is not fresh, so that an event with a wrong time does not
-    /// freeze a value.
+    /// Whether the value is fresh. A value that was fetched far in the future is not fresh, so that an event
+    /// with a wrong time does not freeze a value.
     fn is_fresh(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
         fetched_at.distance(now) < self.ttl
     }

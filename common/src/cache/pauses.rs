@@ -1,7 +1,9 @@
-//! Pauses after failed fetches. During a pause, requests do not fetch, so a failing source does not get every request.
+//! Pauses after failed fetches. During a pause, requests do not fetch, so a failing source does not get every
+//! request.
 //!
-//! A key pauses after its own failure. The whole source pauses after failures of three different keys in a row. A key that always fails
-//! therefore pauses no other key. If all keys are parts of one resource, they pause together.
+//! A key pauses after its own failure. The whole source pauses after failures of three different keys in a
+//! row. A key that always fails therefore pauses no other key. If all keys are parts of one resource, they
+//! pause together.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::num::NonZeroUsize;
@@ -18,7 +20,8 @@ const LONGEST_TTLS: u32 = 2;
 /// The length of the longest pause, whatever the TTL.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A pause is randomly shortened by at most this share, so that instances that failed at the same time do not fetch again at the same time.
+/// A pause is randomly shortened by at most this share, so that instances that failed at the same time do not
+/// fetch again at the same time.
 const JITTER: f64 = 0.25;
 
 /// After failures of this many different keys in a row, the whole source pauses.
@@ -27,7 +30,6 @@ const FAILED_KEYS: usize = 3;
 /// The maximum number of keys whose failures are remembered, which bounds the memory.
 const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
-/// The pauses of a cache.
 #[derive(Debug)]
 pub(super) struct Pauses {
     longest: Duration,
@@ -54,7 +56,6 @@ struct Pause {
 }
 
 impl Pauses {
-    /// Returns the pauses of a new cache with this TTL.
     pub(super) fn new(ttl: Duration) -> Self {
         let hasher = RandomState::new();
         let by_key = LruCache::new(KEYS);
@@ -62,7 +63,8 @@ impl Pauses {
         Self { longest, are_shared: false, hasher, by_key, in_a_row: Vec::new(), whole: None }
     }
 
-    /// Returns how long the key still pauses at the time `now`, alone or with the whole source, and the failure that caused the pause.
+    /// Returns how long the key still pauses at the time `now`, alone or with the whole source, and the
+    /// failure that caused the pause.
     pub(super) fn rest(&self, key: &impl Hash, now: UnixMilliseconds) -> Option<(Duration, &str)> {
         let rests = self.pauses_of(key).filter_map(|pause| Some((pause.rest(now)?, pause.cause.as_str())));
         rests.max_by_key(|(rest, _)| *rest)
@@ -73,7 +75,8 @@ impl Pauses {
         self.pauses_of(key).any(|pause| pause.is_recent(now, self.longest))
     }
 
-    /// Notes that the fetch that began at the time `now` failed at `failed_at`. The key does not pause for longer than `at_most`.
+    /// Notes that the fetch that began at the time `now` failed at `failed_at`. The key does not pause for
+    /// longer than `at_most`.
     pub(super) fn note_failure(
         &mut self,
         key: &impl Hash,
@@ -115,24 +118,25 @@ impl Pauses {
 }
 
 impl Pause {
-    /// Returns the pause after a failure at the time `began_at`. `earlier` is the pause after the previous failure; `None` for the first
-    /// failure of a row.
+    /// Returns the pause after a failure at the time `began_at`. `earlier` is the pause after the previous
+    /// failure; `None` for the first failure of a row.
     fn after(earlier: Option<&Self>, began_at: UnixMilliseconds, longest: Duration, cause: &str) -> Self {
         let full = earlier.map_or(FIRST, |earlier| earlier.full.saturating_mul(2)).min(longest);
         let length = full.mul_f64(1.0 - JITTER * fastrand::f64());
         Self { began_at, full, length, cause: cause.to_owned() }
     }
 
-    /// Returns the rest of the pause at the time `now`. A failed fetch takes a while, so a request whose event is from just before the
-    /// failure also pauses. A failure in an event from far in the future must not pause the present.
+    /// Returns the rest of the pause at the time `now`. A failed fetch takes a while, so a request whose
+    /// event is from just before the failure also pauses. A failure in an event from far in the future must
+    /// not pause the present.
     fn rest(&self, now: UnixMilliseconds) -> Option<Duration> {
         let distance = self.began_at.distance(now);
         let elapsed = if now < self.began_at && distance <= LONGEST { Duration::ZERO } else { distance };
         self.length.checked_sub(elapsed).filter(|rest| !rest.is_zero())
     }
 
-    /// Whether a failure at the time `now` continues the row of failures of this pause. After a longer time without failures, a new row
-    /// begins.
+    /// Whether a failure at the time `now` continues the row of failures of this pause. After a longer time
+    /// without failures, a new row begins.
     fn is_recent(&self, now: UnixMilliseconds, longest: Duration) -> bool {
         self.began_at.distance(now) <= longest * 2
     }

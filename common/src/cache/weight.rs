@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 /// A value with a known size in memory.
 pub trait Weight {
-    /// Returns the approximate size of the value in bytes. It includes at least the parts that grow with the input.
+    /// Returns the approximate size of the value in bytes. It includes at least the parts that grow with the
+    /// input.
     fn bytes(&self) -> usize;
 
-    /// Whether the value may be served after it has expired, if a refresh fails. A `None` may not, because the missing value may
-    /// exist by now.
+    /// Whether the value may be served after it has expired, if a refresh fails. A `None` may not, because
+    /// the missing value may exist by now.
     fn may_be_stale(&self) -> bool {
         true
     }

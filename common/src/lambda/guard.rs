@@ -9,7 +9,6 @@ use tokio::time::Instant;
 /// Why a future did not return.
 #[derive(Debug, thiserror::Error)]
 pub enum Interrupted {
-    /// The future panicked.
     #[error("the handler panicked: {0}")]
     Panic(String),
     /// The future did not return before the deadline.
@@ -32,8 +31,8 @@ pub async fn guard<T>(deadline: Instant, future: impl Future<Output = T>) -> Res
 }
 
 thread_local! {
-    /// The message and place of the last panic of this thread. The panic hook does not know the request, so it stores the message
-    /// here for [`guard`].
+    /// The message and place of the last panic of this thread. The panic hook does not know the request, so
+    /// it stores the message here for [`guard`].
     static LAST_PANIC: Cell<Option<String>> = const { Cell::new(None) };
 }
 

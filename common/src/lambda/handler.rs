@@ -1,5 +1,5 @@
-//! A function behind the gateway: a proxy event in, an envelope out. If the handler fails, panics or exceeds its deadline, the
-//! client gets the 500 envelope and the log gets the cause.
+//! A function behind the gateway: a proxy event in, an envelope out. If the handler fails, panics or exceeds
+//! its deadline, the client gets the 500 envelope and the log gets the cause.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -24,8 +24,8 @@ use crate::response::envelope::Body;
 use crate::response::file::File;
 use crate::response::{Data, Response};
 
-/// The maximum size of an escaped body in bytes: Lambda's limit of 6 MB for a response, less room for the headers and other
-/// fields.
+/// The maximum size of an escaped body in bytes: Lambda's limit of 6 MB for a response, less room for the
+/// headers and other fields.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 
 /// The maximum size of a body that the stage cache of API Gateway stores, in bytes.
@@ -37,9 +37,6 @@ pub trait Handler: Sized + Send + Sync + 'static {
     const ROUTE: &'static Route;
 
     /// Builds the state, before the first request.
-    ///
-    /// # Errors
-    /// If the configuration cannot be used.
     fn new(config: &Config) -> Result<Self, StartError>;
 
     /// Opens the connections that the first request needs.
@@ -48,9 +45,6 @@ pub trait Handler: Sized + Send + Sync + 'static {
     }
 
     /// Returns the response to `request`.
-    ///
-    /// # Errors
-    /// Returns the error that the client gets.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
 
@@ -60,8 +54,8 @@ pub trait Handler: Sized + Send + Sync + 'static {
 /// If the function cannot start (the log has the cause), or the Runtime API cannot be reached.
 pub fn run<H: Handler>() -> Result<(), Error> {
     let instance = set_up(LogName::Route(H::ROUTE.path), |config| {
-        let handler = H::new(config)?;
-        Ok(Instance { handler, gateway_cache: config.gateway_cache, is_cold: IsCold::default() })
+        let (handler, gateway_cache) = (H::new(config)?, GatewayCache::of(config)?);
+        Ok(Instance { handler, gateway_cache, is_cold: IsCold::default() })
     })?;
     block_on(async {
         instance.handler.warm_up().await;
@@ -80,9 +74,9 @@ impl<H: Handler> Instance<H> {
     /// Handles one event.
     ///
     /// # Errors
-    /// If the event is not a proxy event. Behind a stage cache, also if the envelope must not be stored, such as the envelope of a
-    /// 500: the gateway would cache the envelope for the route's TTL, but it does not cache its own response to a failed
-    /// invocation.
+    /// If the event is not a proxy event. Behind a stage cache, also if the envelope must not be stored, such
+    /// as the envelope of a 500: the gateway would cache the envelope for the route's TTL, but it does not
+    /// cache its own response to a failed invocation.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
@@ -132,7 +126,8 @@ impl<H: Handler> Instance<H> {
                 if self.gateway_cache == GatewayCache::Off || error.may_be_stored() {
                     return Ok((Ok(ProxyResponse::error(&error, body)), line));
                 }
-                // The message goes into the log, and can repeat the client's input, such as a key in a parameter.
+                // The message goes into the log, and can repeat the client's input, such as a key in a
+                // parameter.
                 let message = without_keys(error.message());
                 line.cause.get_or_insert_with(|| message.clone());
                 Ok((Err(failed_invocation(message)), line))
@@ -163,7 +158,8 @@ impl<H: Handler> Instance<H> {
             Response::Redirect(location) => ProxyResponse::redirect(location).with_line(),
             Response::Preflight => ProxyResponse::preflight().with_line(),
         };
-        // Escapes at most double a body, so most bodies are far below the limit without a count of their escapes.
+        // Escapes at most double a body, so most bodies are far below the limit without a count of their
+        // escapes.
         if response.body.bytes() >= LARGEST_BODY / 4 {
             let bytes = response.body.escaped_bytes();
             if bytes > LARGEST_BODY {
@@ -186,8 +182,8 @@ struct ProxyResponse {
     body: Body,
 }
 
-/// The headers of a response: names and values. Times in headers are absolute, so that they stay correct when the gateway replays
-/// the response.
+/// The headers of a response: names and values. Times in headers are absolute, so that they stay correct when
+/// the gateway replays the response.
 struct Headers(Vec<(&'static str, Cow<'static, str>)>);
 
 impl Serialize for Headers {
@@ -212,7 +208,8 @@ impl ProxyResponse {
 
     fn data(body: Body, data: &Data, route: &Route) -> Self {
         let mut headers = Self::data_headers(data.document.media_type()).to_vec();
-        // The stage cache ignores this header. The cache is behind the authorizer, so it may store private responses.
+        // The stage cache ignores this header. The cache is behind the authorizer, so it may store private
+        // responses.
         headers.push(("Cache-Control", route.cache_control().into()));
         if let Some(fetched_at) = data.fetched_at {
             headers.push(("Last-Modified", fetched_at.minus(data.age).http_date().into()));

@@ -1,8 +1,10 @@
-//! The log of a function: one JSON object per line on standard output, which log queries read without configuration.
+//! The log of a function: one JSON object per line on standard output, which log queries read without
+//! configuration.
 //!
-//! The service logs events and no spans: each line is complete by itself. The JSON formatter of `tracing_subscriber` therefore
-//! runs on a subscriber without spans instead of that library's registry, whose table touches eight pages of memory at
-//! every start: with the registry, `mayor` starts 3 to 4 % slower and is 4.6 % larger.
+//! The service logs events and no spans: each line is complete by itself. The JSON formatter of
+//! `tracing_subscriber` therefore runs on a subscriber without spans instead of that library's registry,
+//! whose table touches eight pages of memory at every start: with the registry, `mayor` starts 3 to 4 %
+//! slower and is 4.6 % larger.
 
 use std::time::Duration;
 
@@ -12,12 +14,12 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::{Data, LookupSpan};
 
-/// The target of the log line that `lambda_runtime` adds for each failed invocation. The line repeats the error without the
-/// request id, so it is dropped.
+/// The target of the log line that `lambda_runtime` adds for each failed invocation. The line repeats the
+/// error without the request id, so it is dropped.
 const REPEATED: &str = "lambda_runtime::layers::panic";
 
-/// The least severe level that is logged. A feature of `tracing` in the workspace's manifest removes the code for more detailed
-/// levels from released functions.
+/// The least severe level that is logged. A feature of `tracing` in the workspace's manifest removes the code
+/// for more detailed levels from released functions.
 const LEVEL: LevelFilter = LevelFilter::INFO;
 
 /// Writes all further events to standard output.

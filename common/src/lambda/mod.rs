@@ -1,5 +1,6 @@
-//! Runs functions on Lambda. A [`Handler`] handles requests behind the gateway. The recorders (`tables`) and the authorizer
-//! have other events, and use the same building blocks: set-up, the log, deadlines, and handling of panics.
+//! Runs functions on Lambda. A [`Handler`] handles requests behind the gateway. The recorders (`tables`) and
+//! the authorizer have other events, and use the same building blocks: set-up, the log, deadlines, and
+//! handling of panics.
 
 pub mod provider_route;
 

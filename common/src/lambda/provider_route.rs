@@ -20,9 +20,6 @@ pub trait ProviderRoute: 'static {
     const ROUTE: &'static Route;
 
     /// Returns the data of the route, built from the provider's response.
-    ///
-    /// # Errors
-    /// If the provider's response is invalid.
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError>;
 }
 
@@ -30,7 +27,6 @@ pub trait ProviderRoute: 'static {
 #[derive(Debug)]
 pub struct ProviderHandler<R> {
     upstream: Upstream,
-    /// The provider's path.
     path: &'static str,
     latest: Cache<(), Arc<Document>>,
     route: PhantomData<fn() -> R>,
@@ -41,7 +37,7 @@ impl<R: ProviderRoute> Handler for ProviderHandler<R> {
 
     fn new(config: &Config) -> Result<Self, StartError> {
         let [path] = *R::ROUTE.reads.paths() else { return Err(StartError::NotOnePath(R::ROUTE.path)) };
-        let upstream = Upstream::provider(config)?;
+        let upstream = Upstream::provider(config, None)?;
         Ok(Self { upstream, path, latest: Cache::new(R::ROUTE.cache, usize::MAX), route: PhantomData })
     }
 

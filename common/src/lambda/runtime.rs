@@ -15,8 +15,8 @@ use crate::error::Code;
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Runs `function` on the main thread until Lambda ends the process. There is only one event at a time, and starting other threads would
-/// take time.
+/// Runs `function` on the main thread until Lambda ends the process. There is only one event at a time, and
+/// starting other threads would take time.
 ///
 /// # Errors
 /// Returns the error of `function`, or an error if the runtime cannot be started.
@@ -26,14 +26,12 @@ pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(),
 
 /// Passes events to `handler`, one at a time, until Lambda ends the process.
 ///
-/// The futures of the handler are boxed. Inside the future of `main`, they would touch eight more pages of the stack at every
-/// start.
+/// The futures of the handler are boxed. Inside the future of `main`, they would touch eight more pages of
+/// the stack at every start.
 ///
-/// The process grows by about 144 bytes per event, because the library sets `_X_AMZN_TRACE_ID` for each event, and `setenv` of the GNU C
-/// library keeps every value. At 50 events a second, the process grows by about 50 MB in two hours, after which Lambda replaces it.
-///
-/// # Errors
-/// If the Runtime API cannot be reached.
+/// The process grows by about 144 bytes per event, because the library sets `_X_AMZN_TRACE_ID` for each
+/// event, and `setenv` of the GNU C library keeps every value. At 50 events a second, the process grows by
+/// about 50 MB in two hours, after which Lambda replaces it.
 pub async fn serve<E, T, F>(
     handler: impl Fn(LambdaEvent<E>) -> F + Clone + Send + 'static,
 ) -> Result<(), Error>
@@ -51,7 +49,8 @@ pub fn failed_invocation(message: impl fmt::Display) -> Diagnostic {
     Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
 }
 
-/// Returns the deadline for an event: the end of the invocation, less a margin. Lambda states the end by the system clock.
+/// Returns the deadline for an event: the end of the invocation, less a margin. Lambda states the end by the
+/// system clock.
 #[must_use]
 pub fn deadline(context: &Context) -> Instant {
     let end = UNIX_EPOCH + Duration::from_millis(context.deadline);

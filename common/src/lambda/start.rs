@@ -47,8 +47,8 @@ impl IsCold {
     }
 }
 
-/// Sets up the log and the panic hook, and returns the result of `start`. The result stays in memory until the process ends, so
-/// that all requests can borrow it.
+/// Sets up the log and the panic hook, and returns the result of `start`. The result stays in memory until
+/// the process ends, so that all requests can borrow it.
 ///
 /// # Errors
 /// If the environment is wrong or `start` fails; the cause is in the log.
@@ -58,9 +58,10 @@ pub fn set_up<T>(
 ) -> Result<&'static T, StartError> {
     log::to_standard_output();
     guard::remember_panics();
-    let started = Config::from_environment().map_err(StartError::from).and_then(|config| start(&config));
-    started.map(|state| &*Box::leak(Box::new(state))).inspect_err(|error| match log_name {
-        LogName::Route(route) => tracing::error!(route, cause = chain(error), "cannot start"),
-        LogName::Function(function) => tracing::error!(function, cause = chain(error), "cannot start"),
+    start(&Config::from_environment()).map(|state| &*Box::leak(Box::new(state))).inspect_err(|error| {
+        match log_name {
+            LogName::Route(route) => tracing::error!(route, cause = chain(error), "cannot start"),
+            LogName::Function(function) => tracing::error!(function, cause = chain(error), "cannot start"),
+        }
     })
 }

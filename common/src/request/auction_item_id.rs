@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{Allowed, InvalidValue, Value};
 
-/// The id of an item in auctions: the internal name that mods use, such as `SHEEP;4`, or one of its variants, such as
-/// `SHEEP;4+100`.
+/// The id of an item in auctions: the internal name that mods use, such as `SHEEP;4`, or one of its variants,
+/// such as `SHEEP;4+100`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct AuctionItemId(Box<str>);

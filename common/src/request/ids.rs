@@ -28,8 +28,8 @@ impl Market for AuctionHouse {
     const HAS_BLANKS: bool = false;
 }
 
-/// 1 to 100 ids of a market, separated by commas. The ids stay one text, because allocating a hundred texts would take longer
-/// than the rest of a request.
+/// 1 to 100 ids of a market, separated by commas. The ids stay one text, because allocating a hundred texts
+/// would take longer than the rest of a request.
 #[derive(Debug)]
 pub struct Ids<M>(Box<str>, PhantomData<M>);
 

@@ -1,7 +1,9 @@
-//! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to the fields that a handler may read.
+//! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to the fields that a
+//! handler may read.
 //!
-//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No route for
-//! clients reads headers, so an invalid header must not matter. This module therefore parses only the fields of the event that routes need.
+//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one
+//! is invalid. No route for clients reads headers, so an invalid header must not matter. This module
+//! therefore parses only the fields of the event that routes need.
 
 pub mod auction_item_id;
 pub mod ids;
@@ -49,7 +51,8 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// Returns when the gateway received the request, or the time of the system clock if the event has no time.
+    /// Returns when the gateway received the request, or the time of the system clock if the event has no
+    /// time.
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         let given = self.request_time_epoch;
@@ -58,14 +61,15 @@ impl RequestContext {
 }
 
 impl ProxyEvent {
-    /// Returns when the gateway received the request, or the time of the system clock if the event has no time.
+    /// Returns when the gateway received the request, or the time of the system clock if the event has no
+    /// time.
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         self.request_context.time()
     }
 
-    /// Returns all values of the parameter. The event has query parameters in two fields, and an event that was written by hand often has
-    /// only one of these fields.
+    /// Returns all values of the parameter. The event has query parameters in two fields, and an event that
+    /// was written by hand often has only one of these fields.
     fn values(&self, parameter: &Parameter) -> impl Iterator<Item = &str> {
         let name = parameter.name;
         let (lists, single) = match parameter.location {
@@ -79,7 +83,6 @@ impl ProxyEvent {
     }
 }
 
-/// A request to one route.
 #[derive(Debug)]
 pub struct Request {
     event: ProxyEvent,
@@ -111,8 +114,8 @@ impl Request {
         &self.event.http_method
     }
 
-    /// The path of the route that the request matched, with parameters in braces, as in `template.yaml`. Unlike [`Request::path`], it does
-    /// not depend on the stage or the domain.
+    /// The path of the route that the request matched, with parameters in braces, as in `template.yaml`.
+    /// Unlike [`Request::path`], it does not depend on the stage or the domain.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.event.resource
@@ -133,42 +136,32 @@ impl Request {
         assignments.collect::<Vec<_>>().join("&")
     }
 
-    /// The invocation that handles this request.
     #[must_use]
     pub const fn invocation(&self) -> &Invocation {
         &self.invocation
     }
 
     /// Returns the parameter `name`, or its default if it is absent.
-    ///
-    /// # Errors
-    /// `BAD_REQUEST` if the value is not allowed.
     pub fn parameter<T: Value + Default>(&self, name: &str) -> Result<T, ApiError> {
         Ok(self.optional(name)?.unwrap_or_default())
     }
 
     /// Returns the parameter `name`; `None` if it is absent.
-    ///
-    /// # Errors
-    /// `BAD_REQUEST` if the value is not allowed.
     pub fn optional<T: Value>(&self, name: &str) -> Result<Option<T>, ApiError> {
         let declared = self.declared::<T>(name)?;
         self.text(declared)?.map(|text| parse(name, &text)).transpose()
     }
 
-    /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such as
-    /// " with mode=item".
-    ///
-    /// # Errors
-    /// `BAD_REQUEST` if the value is missing or not allowed.
+    /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such
+    /// as " with mode=item".
     pub fn required<T: Value>(&self, name: &str, condition: &str) -> Result<T, ApiError> {
         let declared = self.declared::<T>(name)?;
         let text = self.text(declared)?.filter(|text| !text.is_empty());
         parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
-    /// Returns the maximum number of entries that the parameter `name` asks for, or its default if it is absent. The table of routes has
-    /// the bounds.
+    /// Returns the maximum number of entries that the parameter `name` asks for, or its default if it is
+    /// absent. The table of routes has the bounds.
     ///
     /// # Errors
     /// `BAD_REQUEST` if the value is not a whole number within the bounds.
@@ -176,7 +169,8 @@ impl Request {
         self.number(name)?.try_into().map_err(ApiError::internal)
     }
 
-    /// Returns the whole number in the parameter `name`, or its default if it is absent. The table of routes has the bounds.
+    /// Returns the whole number in the parameter `name`, or its default if it is absent. The table of routes
+    /// has the bounds.
     ///
     /// # Errors
     /// `BAD_REQUEST` if the value is not a whole number within the bounds.
@@ -190,7 +184,8 @@ impl Request {
         number.ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
     }
 
-    /// Returns the word in the parameter `name`, or its default if it is absent. The table of routes lists the words.
+    /// Returns the word in the parameter `name`, or its default if it is absent. The table of routes lists
+    /// the words.
     ///
     /// # Errors
     /// `BAD_REQUEST` if the value is not one of these words.
@@ -219,9 +214,10 @@ impl Request {
         choice.ok_or_else(|| ApiError::internal(format!("parameter '{name}' has no choice '{word}'")))
     }
 
-    /// Returns the declaration of the parameter `name`. A handler must not read an undeclared parameter, because the cache key does
-    /// not include the parameter: a cached response would reach clients that sent a different value. The declared type must be the
-    /// parsed type, because the declaration states the allowed values.
+    /// Returns the declaration of the parameter `name`. A handler must not read an undeclared parameter,
+    /// because the cache key does not include the parameter: a cached response would reach clients that sent
+    /// a different value. The declared type must be the parsed type, because the declaration states the
+    /// allowed values.
     fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
         let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
         declared.ok_or_else(|| undeclared_parameter(name))
@@ -241,8 +237,8 @@ impl Request {
         }
     }
 
-    /// Returns the names of undeclared query parameters without a value. The gateway splits a query at a raw `;`, so the rest of a value
-    /// can be among these names.
+    /// Returns the names of undeclared query parameters without a value. The gateway splits a query at a raw
+    /// `;`, so the rest of a value can be among these names.
     fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
         let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
         let single = self.event.query_string_parameters.iter().flat_map(Members::iter);
@@ -255,8 +251,9 @@ impl Request {
             .filter(|name| self.route.parameter(name).is_none())
     }
 
-    /// Checks that no declared parameter has two different values, even if the handler does not read it. The gateway chooses which value
-    /// is part of the cache key, so a cached response could reach a client that sent only the other value.
+    /// Checks that no declared parameter has two different values, even if the handler does not read it. The
+    /// gateway chooses which value is part of the cache key, so a cached response could reach a client that
+    /// sent only the other value.
     ///
     /// # Errors
     /// `BAD_REQUEST`, which must not be stored.
@@ -299,8 +296,8 @@ fn conflicting_parameter(name: &str, first: &str, other: &str) -> ApiError {
     ApiError::bad_request(message).never_stored()
 }
 
-/// Decodes the percent-encoding; `None` if an escape is malformed or the result is not UTF-8. A `+` is kept, because it means a space only
-/// in a query.
+/// Decodes the percent-encoding; `None` if an escape is malformed or the result is not UTF-8. A `+` is kept,
+/// because it means a space only in a query.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     let begins_with_digits = |rest: &str| {
         rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))

@@ -1,7 +1,7 @@
 //! Parameters, parsed into types that can hold only allowed values.
 //!
-//! Each type states its allowed values once ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /` and the OpenAPI
-//! schemas derive from this statement.
+//! Each type states its allowed values once ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /`
+//! and the OpenAPI schemas derive from this statement.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,8 +46,18 @@ pub enum Allowed {
         longest: usize,
         /// The name of the entries, in the plural.
         entries: &'static str,
-        /// Whether an entry may have blanks. If not, a blank in an entry comes from a `+` that was not percent-encoded.
+        /// Whether an entry may have blanks. If not, a blank in an entry comes from a `+` that was not
+        /// percent-encoded.
         blanks: bool,
+    },
+    /// `true` or `false`. An absent parameter is neither.
+    Flag,
+    /// A text of a certain form.
+    Pattern {
+        /// The form as a regular expression.
+        pattern: &'static str,
+        /// The form in words.
+        words: &'static str,
     },
     /// Any text that is not empty.
     AnyText,
@@ -78,19 +88,22 @@ impl Allowed {
                 let others = most.saturating_sub(1);
                 json_schema!({"type": "string", "pattern": format!("^{entry}(,{entry}){{0,{others}}}$")})
             }
+            Self::Flag => json_schema!({"type": "boolean"}),
+            Self::Pattern { pattern, .. } => json_schema!({"type": "string", "pattern": pattern}),
             Self::AnyText => json_schema!({"type": "string", "minLength": 1}),
             Self::Time { .. } => json_schema!({"type": "string", "format": "date-time"}),
         }
     }
 
-    /// Describes the flaw in the list `text`; `None` if the list has no flaw. Also returns `None` for other kinds of values,
-    /// because their flaw shows in the excerpt that an error message repeats.
+    /// Describes the flaw in the list `text`; `None` if the list has no flaw. Also returns `None` for other
+    /// kinds of values, because their flaw shows in the excerpt that an error message repeats.
     #[must_use]
     pub fn flaw(&self, text: &str) -> Option<String> {
         let Self::List { most, longest, blanks, .. } = self else { return None };
         let mut count = 0;
         let mut first = None;
-        // Uses one pass over the text, because a request that is answered from the cache spends most of its time here.
+        // Uses one pass over the text, because a request that is answered from the cache spends most of its
+        // time here.
         for entry in text.split(',') {
             count += 1;
             let has_blank = !blanks && entry.as_bytes().contains(&b' ');
@@ -117,6 +130,8 @@ impl fmt::Display for Allowed {
             Self::List { most, longest, entries, .. } => {
                 write!(formatter, "1 to {most} {entries} of 1 to {longest} characters, separated by commas")
             }
+            Self::Flag => formatter.write_str("true or false"),
+            Self::Pattern { words, .. } => formatter.write_str(words),
             Self::AnyText => formatter.write_str("a text of at least one character"),
             Self::Time { .. } => formatter.write_str("a time of RFC 3339 such as 2026-11-21T15:00:00Z"),
         }
@@ -143,8 +158,9 @@ impl InvalidValue {
     }
 }
 
-/// Returns the whole number in `text`; `None` if `text` has anything but digits, or the number exceeds `u64::MAX`.
-pub(super) fn digits(text: &str) -> Option<u64> {
+/// Returns the whole number in `text`; `None` if `text` has anything but digits, or the number exceeds
+/// `u64::MAX`.
+pub(crate) fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
@@ -282,6 +298,29 @@ impl FromStr for Before {
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
         time(text).map(|time| Self(Some(time))).ok_or(InvalidValue::of::<Self>())
+    }
+}
+
+/// The start of a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Since(UnixMilliseconds);
+
+impl Since {
+    #[must_use]
+    pub const fn get(self) -> UnixMilliseconds {
+        self.0
+    }
+}
+
+impl Value for Since {
+    const ALLOWED: Allowed = Allowed::Time { default: None };
+}
+
+impl FromStr for Since {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        time(text).map(Self).ok_or(InvalidValue::of::<Self>())
     }
 }
 

@@ -29,7 +29,8 @@ impl Location {
 pub struct Parameter {
     pub name: &'static str,
     pub location: Location,
-    /// Whether every request needs it. `false` for a parameter that only some modes of the route require, such as `id` of the bazaar.
+    /// Whether every request needs it. `false` for a parameter that only some modes of the route require,
+    /// such as `id` of the bazaar.
     pub required: bool,
     /// The meaning of the parameter, as the beginning of a sentence that ends with the allowed values.
     pub meaning: &'static str,
@@ -54,7 +55,11 @@ impl Parameter {
                 let (last, others) = words.split_last().unwrap_or((default, &[]));
                 format!("{meaning}: {} or {last}; {default} if absent", others.join(", "))
             }
-            Allowed::Characters { .. } | Allowed::List { .. } | Allowed::Time { default: None } => {
+            Allowed::Characters { .. }
+            | Allowed::List { .. }
+            | Allowed::Flag
+            | Allowed::Pattern { .. }
+            | Allowed::Time { default: None } => {
                 format!("{meaning}: {allowed}")
             }
             Allowed::AnyText => (*meaning).to_owned(),
@@ -71,7 +76,6 @@ pub struct Tag {
     pub description: &'static str,
 }
 
-/// The sources that a route reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     Nothing,
@@ -79,10 +83,11 @@ pub enum Reads {
     Passed(&'static str),
     /// These paths of the provider, in the order in which they are requested, with path parameters in braces.
     Provider(&'static [&'static str]),
-    /// The table `History`.
     History,
-    /// The caller's account in the table `Access`, and its requests, which API Gateway counts. Each account has its own response, so `X-API-Key`
-    /// is part of the cache key.
+    /// The running auctions, in the bucket of `record-auctions`.
+    Listings,
+    /// The caller's account in the table `Access`, and its requests, which API Gateway counts. Each account
+    /// has its own response, so `X-API-Key` is part of the cache key.
     Account,
 }
 
@@ -93,7 +98,7 @@ impl Reads {
         match self {
             Self::Passed(path) => std::slice::from_ref(path),
             Self::Provider(paths) => paths,
-            Self::Nothing | Self::History | Self::Account => &[],
+            Self::Nothing | Self::History | Self::Listings | Self::Account => &[],
         }
     }
 }
@@ -111,7 +116,8 @@ pub enum Expiry {
 
 #[derive(Debug)]
 pub struct Route {
-    /// The name of the function that handles the route. The function's crate, binary and folder have the same name.
+    /// The name of the function that handles the route. The function's crate, binary and folder have the same
+    /// name.
     pub function: &'static str,
     /// The path, with parameters in braces.
     pub path: &'static str,
@@ -121,9 +127,9 @@ pub struct Route {
     pub expiry: Expiry,
     /// The sources that the function reads.
     pub reads: Reads,
-    /// Whether it requires an API key.
     pub requires_key: bool,
-    /// Whether it answers `HEAD`, which monitors and link checkers send, with the status and the headers of `GET`.
+    /// Whether it answers `HEAD`, which monitors and link checkers send, with the status and the headers of
+    /// `GET`.
     pub answers_head: bool,
     /// The title: at most 50 characters.
     pub summary: &'static str,
@@ -142,8 +148,8 @@ impl Route {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Returns the header `Cache-Control` of successful responses. Responses are private: most of them require a key, which a shared cache
-    /// between client and service would not check.
+    /// Returns the header `Cache-Control` of successful responses. Responses are private: most of them
+    /// require a key, which a shared cache between client and service would not check.
     #[must_use]
     pub const fn cache_control(&self) -> &'static str {
         match self.expiry {

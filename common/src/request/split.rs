@@ -18,16 +18,17 @@ impl Request {
     }
 }
 
-/// Whether the name can be the text after the `;` of an id, which begins with a level: `4`, `4+100` or `4,COAL`. The gateway turns a `+`
-/// into a blank.
+/// Whether the name can be the text after the `;` of an id, which begins with a level: `4`, `4+100` or
+/// `4,COAL`. The gateway turns a `+` into a blank.
 fn continues_an_id(name: &str) -> bool {
     let level = name.bytes().take_while(u8::is_ascii_digit).count();
     (1..=LONGEST_LEVEL).contains(&level)
         && matches!(name.as_bytes().get(level), None | Some(b',' | b'+' | b' '))
 }
 
-/// Returns the error of a query that was split at a raw `;` before `rest`. The error must not be stored: `rest` is not part of the cache
-/// key, so the response could reach a client that sent only the text before `rest`.
+/// Returns the error of a query that was split at a raw `;` before `rest`. The error must not be stored:
+/// `rest` is not part of the cache key, so the response could reach a client that sent only the text before
+/// `rest`.
 #[must_use]
 pub fn split_id(parameter: &str, rest: &str) -> ApiError {
     let rest = Excerpt::of(rest);

@@ -1,7 +1,7 @@
 //! The two envelopes of response bodies, and the JSON text that goes into them.
 //!
-//! A proxy response carries its body as a JSON string, so the whole body is escaped once more. A [`Document`] keeps the escaped body with
-//! `cached: true` for later requests.
+//! A proxy response carries its body as a JSON string, so the whole body is escaped once more. A [`Document`]
+//! keeps the escaped body with `cached: true` for later requests.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,12 +14,10 @@ use super::file::File;
 use super::pieces::Pieces;
 use crate::cache::Weight;
 use crate::error::ApiError;
-use crate::text::Text;
 
 /// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";
 
-/// The form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The JSON text of `data`, in the success envelope.
@@ -50,7 +48,8 @@ impl Document {
         Self::from_pieces(Form::Data, data.into())
     }
 
-    /// Returns a document that is a whole response body, without an envelope, because another specification defines the shape of the body.
+    /// Returns a document that is a whole response body, without an envelope, because another specification
+    /// defines the shape of the body.
     #[must_use]
     pub fn bare(body: String) -> Self {
         Self::from_pieces(Form::Body(JSON), body.into())
@@ -72,24 +71,20 @@ impl Document {
     }
 
     /// Returns the document with the JSON text of `data`.
-    ///
-    /// # Errors
-    /// If `data` cannot be written as JSON.
     pub fn of(data: &impl Serialize) -> Result<Self, serde_json::Error> {
         serde_json::to_string(data).map(Self::new)
     }
 
-    /// Returns the document with the JSON text of `data`. Long parts that `data` borrows from `body` are not copied.
-    ///
-    /// # Errors
-    /// If `data` cannot be written as JSON.
-    pub fn passing(data: &impl Serialize, body: &Arc<Text>) -> Result<Self, serde_json::Error> {
+    /// Returns the document with the JSON text of `data`. Long parts that `data` borrows from `body` are not
+    /// copied.
+    pub fn passing(data: &impl Serialize, body: &Arc<String>) -> Result<Self, serde_json::Error> {
         Ok(Self::from_pieces(Form::Data, Pieces::of(data, body)?))
     }
 
-    /// Returns the document that consists of `before`, this range of `body`, and `after`. The body is not copied.
+    /// Returns the document that consists of `before`, this range of `body`, and `after`. The body is not
+    /// copied.
     #[must_use]
-    pub fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
+    pub fn around(before: String, (body, range): (&Arc<String>, Range<usize>), after: &str) -> Self {
         Self::from_pieces(Form::Data, Pieces::around(before, (body, range), after))
     }
 
@@ -110,7 +105,8 @@ impl Document {
         self.envelope(cached).bytes()
     }
 
-    /// Returns the envelope with `cached: true` as a JSON string. The document keeps it, because it is likely to be served again.
+    /// Returns the envelope with `cached: true` as a JSON string. The document keeps it, because it is likely
+    /// to be served again.
     fn replay(&self) -> Result<Arc<RawValue>, serde_json::Error> {
         if let Some(replay) = self.replay.get() {
             return Ok(Arc::clone(replay));
@@ -128,8 +124,8 @@ impl Joined<'_> {
         self.0.iter().map(|piece| piece.len()).sum()
     }
 
-    /// Returns how many bytes of the text take two bytes in a JSON string. Control characters that take six bytes do not occur in JSON or
-    /// CSV.
+    /// Returns how many bytes of the text take two bytes in a JSON string. Control characters that take six
+    /// bytes do not occur in JSON or CSV.
     fn escapes(&self) -> usize {
         let is_escaped = |byte: &u8| u8::from(matches!(byte, b'"' | b'\\' | ..b' '));
         // The count of each chunk fits into a byte, so that the compiler uses vector instructions.
@@ -151,7 +147,8 @@ impl Serialize for Joined<'_> {
 }
 
 impl Weight for Document {
-    /// The bytes of the text and of the escaped text. If the text has parts of an upstream's body, the whole body counts.
+    /// The bytes of the text and of the escaped text. If the text has parts of an upstream's body, the whole
+    /// body counts.
     fn bytes(&self) -> usize {
         self.data.kept_bytes() + self.data.iter().map(str::len).sum::<usize>()
     }
@@ -187,30 +184,20 @@ impl Body {
         Self { content: Content::Fresh(Arc::new(document)), bytes: text.len() }
     }
 
-    /// Returns the success envelope around the document, with this value of `meta.cached`. A document without an envelope is returned
-    /// unchanged.
-    ///
-    /// # Errors
-    /// If the envelope cannot be written as JSON.
+    /// Returns the success envelope around the document, with this value of `meta.cached`. A document without
+    /// an envelope is returned unchanged.
     pub fn success(document: &Arc<Document>, cached: bool) -> Result<Self, serde_json::Error> {
         let content =
             if cached { Content::Replay(document.replay()?) } else { Content::Fresh(Arc::clone(document)) };
         Ok(Self { content, bytes: document.envelope_bytes(cached) })
     }
 
-    /// Returns the error envelope of `error`.
-    ///
-    /// # Errors
-    /// If the envelope cannot be written as JSON.
     pub fn of_error(error: &ApiError) -> Result<Self, serde_json::Error> {
         let failure = ErrorContent { code: error.code().name(), message: error.message() };
         Ok(Self::of_text(&serde_json::to_string(&ErrorEnvelope { success: false, error: failure })?))
     }
 
     /// Returns the file as a body.
-    ///
-    /// # Errors
-    /// If the file's `json` is not JSON.
     pub fn of_file(file: &File) -> Result<Self, serde_json::Error> {
         Ok(Self { content: Content::File(file.json()?), bytes: file.bytes })
     }

@@ -5,26 +5,24 @@ use serde_json::value::RawValue;
 /// A file that a function embeds.
 #[derive(Debug)]
 pub struct File {
-    /// The name, with the extension.
     pub name: &'static str,
-    /// The header `Content-Type`.
     pub content_type: &'static str,
-    /// The header `Cache-Control`.
     pub cache_control: &'static str,
-    /// The header `Content-Security-Policy`.
     pub content_security_policy: &'static str,
-    /// The content as a JSON string, as in a proxy response. Escaping megabytes for every request would take longer than the rest of
-    /// the request.
+    /// The content as a JSON string, as in a proxy response. Escaping megabytes for every request would take
+    /// longer than the rest of the request.
     pub json: &'static str,
     /// How many bytes the content has, unescaped.
     pub bytes: usize,
 }
 
 impl File {
-    /// Returns the file with this value in place of the placeholder `name`. The content lasts as long as the process.
+    /// Returns the file with this value in place of the placeholder `name`. The content lasts as long as the
+    /// process.
     #[must_use]
     pub fn with_value(&self, name: &str, value: &str) -> Self {
-        // The placeholder is in the text or an attribute of HTML, or in Markdown, and the content is in a JSON string.
+        // The placeholder is in the text or an attribute of HTML, or in Markdown, and the content is in a
+        // JSON string.
         let escaped = |character| match character {
             '&' => "&amp;".to_owned(),
             '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
@@ -36,9 +34,6 @@ impl File {
     }
 
     /// Returns the content as a JSON string.
-    ///
-    /// # Errors
-    /// If `json` is not JSON.
     pub(crate) fn json(&self) -> Result<&'static RawValue, serde_json::Error> {
         serde_json::from_str(self.json)
     }

@@ -1,4 +1,5 @@
-//! The response of a handler: data and its origin, a file for browsers, a redirect, or the response to a preflight request.
+//! The response of a handler: data and its origin, a file for browsers, a redirect, or the response to a
+//! preflight request.
 
 pub mod envelope;
 pub mod file;
@@ -71,11 +72,8 @@ impl From<Lookup<Arc<Document>>> for Response {
 }
 
 impl Data {
-    /// Returns the success envelope. `is_stored` returns whether the gateway stores and replays a body of this many bytes. If it
-    /// does, `meta.cached` is `true` even if the data was not cached.
-    ///
-    /// # Errors
-    /// If the envelope cannot be written as JSON.
+    /// Returns the success envelope. `is_stored` returns whether the gateway stores and replays a body of
+    /// this many bytes. If it does, `meta.cached` is `true` even if the data was not cached.
     pub fn body(&self, is_stored: impl Fn(usize) -> bool) -> Result<Body, serde_json::Error> {
         let cached = self.cached || is_stored(self.document.envelope_bytes(true));
         Body::success(&self.document, cached)

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Error;
 
-use crate::text::Text;
-
-/// The smallest part of the body that is not copied, in bytes. An additional piece takes as long as copying a few hundred bytes.
+/// The smallest part of the body that is not copied, in bytes. An additional piece takes as long as copying a
+/// few hundred bytes.
 const SHORTEST_PASSED: usize = 4096;
 
 /// JSON text in pieces.
@@ -17,7 +16,7 @@ const SHORTEST_PASSED: usize = 4096;
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
     /// The upstream's body, if it contains a piece.
-    body: Option<Arc<Text>>,
+    body: Option<Arc<String>>,
 }
 
 #[derive(Debug)]
@@ -29,10 +28,7 @@ enum Piece {
 
 impl Pieces {
     /// Returns the JSON text of `data`. The long parts that `data` borrows from `body` are not copied.
-    ///
-    /// # Errors
-    /// If `data` cannot be written as JSON.
-    pub(crate) fn of(data: &impl Serialize, body: &Arc<Text>) -> Result<Self, Error> {
+    pub(crate) fn of(data: &impl Serialize, body: &Arc<String>) -> Result<Self, Error> {
         let mut writer = Writer { body, pieces: Vec::new(), written: Vec::new() };
         serde_json::to_writer(&mut writer, data)?;
         writer.end_piece().map_err(Error::io)?;
@@ -41,7 +37,7 @@ impl Pieces {
     }
 
     /// Returns `before`, the part of `body` in this range, and `after`.
-    pub(crate) fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
+    pub(crate) fn around(before: String, (body, range): (&Arc<String>, Range<usize>), after: &str) -> Self {
         let pieces = vec![Piece::Written(before), Piece::Passed(range), Piece::Written(after.to_owned())];
         Self { pieces, body: Some(Arc::clone(body)) }
     }
@@ -55,7 +51,8 @@ impl Pieces {
         })
     }
 
-    /// Returns how many bytes the pieces take in memory. If a piece is a part of the body, the whole body counts.
+    /// Returns how many bytes the pieces take in memory. If a piece is a part of the body, the whole body
+    /// counts.
     pub(crate) fn kept_bytes(&self) -> usize {
         let written = self.pieces.iter().map(|piece| match piece {
             Piece::Written(text) => text.capacity(),

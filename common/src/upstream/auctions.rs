@@ -1,14 +1,16 @@
 //! The auction house, page by page: `/v2/skyblock/auctions`.
 //!
-//! - Every page is a separate snapshot, refreshed every 60 s. Two pages can be a minute apart, and `totalPages` can shrink from one page to
-//!   the next. The service therefore caches each page separately.
-//! - The provider responds with 404 to a page beyond the last, and with 422 to a page number that is too large for the provider. Both mean
-//!   that the page does not exist. For a moment during a refresh, however, the provider also responds with 404 to existing pages.
+//! - Every page is a separate snapshot, refreshed every 60 s. Two pages can be a minute apart, and
+//!   `totalPages` can shrink from one page to the next. The service therefore caches each page separately.
+//! - The provider responds with 404 to a page beyond the last, and with 422 to a page number that is too
+//!   large for the provider. Both mean that the page does not exist. For a moment during a refresh, however,
+//!   the provider also responds with 404 to existing pages.
 //! - `highest_bid_amount` is always present. It is 0 without bids.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -25,7 +27,6 @@ use crate::invocation::Invocation;
 use crate::json::{Object, StringText, whole_number};
 use crate::request::parameters::PageNumber;
 
-/// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions";
 
 /// How often the provider refreshes a page.
@@ -141,12 +142,24 @@ impl Serialize for AuctionId {
     }
 }
 
-impl<'de> Deserialize<'de> for AuctionId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <&str>::deserialize(deserializer)?;
+/// A text that is not the id of an auction.
+#[derive(Debug, thiserror::Error)]
+#[error("the id of an auction must have 32 hexadecimal digits")]
+pub struct NotAnAuction;
+
+impl FromStr for AuctionId {
+    type Err = NotAnAuction;
+
+    fn from_str(text: &str) -> Result<Self, NotAnAuction> {
         let is_id = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let id = is_id.then(|| u128::from_str_radix(text, 16).ok()).flatten();
-        id.map(Self).ok_or_else(|| D::Error::custom("the id of an auction must have 32 hexadecimal digits"))
+        id.map(Self).ok_or(NotAnAuction)
+    }
+}
+
+impl<'de> Deserialize<'de> for AuctionId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -233,11 +246,8 @@ struct ErrorBody {
     success: bool,
 }
 
-/// Returns the provider's response for `page`; `None` if the page is beyond the last. A 404 or 422 is a failure for the first page, and for
-/// a page that `is_known` to exist.
-///
-/// # Errors
-/// If the provider gives no usable response.
+/// Returns the provider's response for `page`; `None` if the page is beyond the last. A 404 or 422 is a
+/// failure for the first page, and for a page that `is_known` to exist.
 pub async fn fetch(
     upstream: &Upstream,
     invocation: &Invocation,
@@ -277,8 +287,8 @@ impl<A> AuctionsPage<A> {
     }
 }
 
-/// Parses the provider's response to the request for the page `requested`, whose rows are of the type `A`: [`Auction`] or
-/// [`Listing`].
+/// Parses the provider's response to the request for the page `requested`, whose rows are of the type `A`:
+/// [`Auction`] or [`Listing`].
 ///
 /// # Errors
 /// If the response is invalid or has the number of another page.

@@ -1,23 +1,20 @@
 //! Reads and decompresses response bodies, with a limit on their size.
 
-use std::sync::Arc;
-
 use lambda_http::http::header::{self, HeaderMap};
 use libdeflater::{DecompressionError, Decompressor};
 use memchr::memmem;
 
 use super::error::UpstreamError;
 use crate::error::chain;
-use crate::text::{Spare, Text};
 
 /// The maximum size of a body in bytes, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
 const TOO_LARGE: &str = "it has more than 33554432 bytes";
 
-/// The maximum number of gzip members in a body. Bytes that only look like the beginning of a member also count.
+/// The maximum number of gzip members in a body. Bytes that only look like the beginning of a member also
+/// count.
 const MOST_MEMBERS: usize = 32;
 
-/// Reads the body as it arrives.
 pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
@@ -37,23 +34,22 @@ pub(super) fn decompress(
     path: &str,
     headers: &HeaderMap,
     compressed: Vec<u8>,
-    spare: &Arc<Spare>,
-) -> Result<Text, UpstreamError> {
+) -> Result<String, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let plain = match encoding(headers).as_slice() {
         [] => compressed,
         [only] if matches!(only.as_str(), "gzip" | "x-gzip") => {
-            inflate(&compressed, spare).map_err(|reason| unreadable(reason.to_owned()))?
+            inflate(&compressed).map_err(|reason| unreadable(reason.to_owned()))?
         }
-        // The error does not repeat the name of the encoding: it could be any text, even the key that the upstream has received.
+        // The error does not repeat the name of the encoding: it could be any text, even the key that the
+        // upstream has received.
         _ => return Err(unreadable("unknown encoding".to_owned())),
     };
-    let text = String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))?;
-    Ok(Text::in_spare(text, spare))
+    String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))
 }
 
-/// Returns the encodings of the body, without `identity`. They are in lower case, because case does not matter in their names
-/// (RFC 9110, 8.4.1).
+/// Returns the encodings of the body, without `identity`. They are in lower case, because case does not
+/// matter in their names (RFC 9110, 8.4.1).
 fn encoding(headers: &HeaderMap) -> Vec<String> {
     let values = headers.get_all(header::CONTENT_ENCODING).into_iter();
     let names = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
@@ -63,11 +59,12 @@ fn encoding(headers: &HeaderMap) -> Vec<String> {
         .collect()
 }
 
-/// Decompresses a body of one or more gzip members. The library decompresses a whole member at once, in 0.6 of the time of a
-/// stream decoder, but does not return where the member ends, so the next member is searched for.
-fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
+/// Decompresses a body of one or more gzip members. The library decompresses a whole member at once, in 0.6
+/// of the time of a stream decoder, but does not return where the member ends, so the next member is searched
+/// for.
+fn inflate(compressed: &[u8]) -> Result<Vec<u8>, &'static str> {
     if find_member(compressed, 1).is_none() {
-        return inflate_member(compressed, spare.take(announced_length(compressed)?));
+        return inflate_member(compressed);
     }
     let mut plain = Vec::new();
     let mut rest = compressed;
@@ -75,7 +72,7 @@ fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
     for _ in 0..MOST_MEMBERS {
         let end = find_member(rest, from);
         let member = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        let inflated = announced_length(member).and_then(|length| inflate_member(member, vec![0; length]));
+        let inflated = inflate_member(member);
         match (inflated, end) {
             (Ok(part), _) if plain.len() + part.len() > LARGEST_BODY => return Err(TOO_LARGE),
             (Ok(part), end) => {
@@ -91,7 +88,8 @@ fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
     Err("it has too many gzip members")
 }
 
-/// Returns the first position, at `from` or later, that looks like the beginning of a gzip member (RFC 1952, 2.3.1).
+/// Returns the first position, at `from` or later, that looks like the beginning of a gzip member (RFC 1952,
+/// 2.3.1).
 fn find_member(compressed: &[u8], from: usize) -> Option<usize> {
     const BEGINNING: [u8; 3] = [0x1f, 0x8b, 8];
     Some(from + memmem::find(compressed.get(from..)?, &BEGINNING)?)
@@ -103,8 +101,9 @@ fn announced_length(member: &[u8]) -> Result<usize, &'static str> {
     if length > LARGEST_BODY { Err(TOO_LARGE) } else { Ok(length) }
 }
 
-/// Decompresses a member into `plain`, which has the announced length.
-fn inflate_member(member: &[u8], mut plain: Vec<u8>) -> Result<Vec<u8>, &'static str> {
+/// Decompresses a member, which must have the announced length.
+fn inflate_member(member: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let mut plain = vec![0; announced_length(member)?];
     match Decompressor::new().gzip_decompress(member, &mut plain) {
         Ok(length) if length == plain.len() => Ok(plain),
         Ok(_) | Err(DecompressionError::InsufficientSpace) => Err("its length is not the announced length"),
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     fn decompressed(headers: &HeaderMap, compressed: Vec<u8>) -> Option<String> {
-        Some(decompress("/", headers, compressed, &Arc::default()).ok()?.to_string())
+        decompress("/", headers, compressed).ok()
     }
 
     fn stored(text: &[u8]) -> Vec<u8> {
@@ -167,9 +166,10 @@ mod tests {
         let many = |members: usize| gzip(b"12").repeat(members);
         assert_eq!(decompressed(&headers, many(MOST_MEMBERS)), Some("12".repeat(MOST_MEMBERS)));
         assert_eq!(decompressed(&headers, many(MOST_MEMBERS + 1)), None);
-        // The bytes that look like a second member are in the middle of the only one, which is stored uncompressed.
+        // The bytes that look like a second member are in the middle of the only one, which is stored
+        // uncompressed.
         let stored = stored(b"before \x1f\x8b\x08 after");
-        assert_eq!(inflate(&stored, &Spare::default()).as_deref(), Ok(&b"before \x1f\x8b\x08 after"[..]));
+        assert_eq!(inflate(&stored).as_deref(), Ok(&b"before \x1f\x8b\x08 after"[..]));
         assert_eq!(decompressed(&headers, gzip(b"")).as_deref(), Some(""));
     }
 

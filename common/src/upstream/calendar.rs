@@ -1,8 +1,9 @@
-//! The part of the game's calendar that elections need. A mayor's term follows from the year of the election alone, so the term
-//! does not depend on when the provider shows the new mayor.
+//! The part of the game's calendar that elections need. A mayor's term follows from the year of the election
+//! alone, so the term does not depend on when the provider shows the new mayor.
 //!
-//! Year 1 began at 2019-06-11 17:55:00 UTC. A year has 12 months of 31 days of 20 minutes. The booth of an election, in which
-//! players vote, closes on the 27th day of the third month of the next year. Captures of the provider's responses confirm this.
+//! Year 1 began at 2019-06-11 17:55:00 UTC. A year has 12 months of 31 days of 20 minutes. The booth of an
+//! election, in which players vote, closes on the 27th day of the third month of the next year. Captures of
+//! the provider's responses confirm this.
 
 use std::time::Duration;
 
@@ -22,7 +23,6 @@ const CLOSE: Duration = Duration::from_mins(1_760);
 #[serde(try_from = "u32")]
 pub struct ElectionYear(u32);
 
-/// A number that is not the year of an election.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the year of an election must be a whole number from 1 to {last}", last = ElectionYear::LAST)]
 pub struct InvalidElectionYear;
@@ -56,7 +56,8 @@ impl ElectionYear {
         self.term_begins().plus(YEAR)
     }
 
-    /// Returns the election whose winner is mayor at the time `now`; `None` before the first term and after the last one.
+    /// Returns the election whose winner is mayor at the time `now`; `None` before the first term and after
+    /// the last one.
     #[must_use]
     pub fn sitting_at(now: UnixSeconds) -> Option<Self> {
         let since = now.get().checked_sub(EPOCH.plus(CLOSE).get())?;

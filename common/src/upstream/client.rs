@@ -1,4 +1,5 @@
-//! The client of one upstream: sends requests within the invocation's time, retries once, and respects rate limits.
+//! The client of one upstream: sends requests within the invocation's time, retries once, and respects rate
+//! limits.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -17,18 +18,22 @@ use super::http::{self, ClientError};
 use super::rate_limit::{self, LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::UpstreamResponse;
 use super::secrets::Secrets;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::error::chain;
 use crate::invocation::Invocation;
 use crate::json::Object;
-use crate::text::{Spare, Text};
 use crate::time::UnixMilliseconds;
 
 /// The pause before the retry is drawn from this range, in milliseconds.
 const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
 
-/// The largest possible `Age` in seconds: a week, the longest time for which the provider's network may keep a copy.
+/// The largest possible `Age` in seconds: a week, the longest time for which the provider's network may keep
+/// a copy.
 const LARGEST_AGE: u64 = 7 * 24 * 60 * 60;
+
+/// The `User-Agent` if the environment has none.
+const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("game-data-query-service/", env!("CARGO_PKG_VERSION")));
 
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 
@@ -40,7 +45,8 @@ pub struct UpstreamRequest<'a> {
     pub parameter: Option<(&'a str, &'a str)>,
     /// The player whom the request is about: the name, or the id without dashes. No error repeats this text.
     pub player: Option<&'a str>,
-    /// The statuses, besides 200 and 204, that are a response and not a failure, such as 404 for an unknown name.
+    /// The statuses, besides 200 and 204, that are a response and not a failure, such as 404 for an unknown
+    /// name.
     pub expected_statuses: &'a [StatusCode],
 }
 
@@ -58,41 +64,47 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
-    /// How long requests are blocked after a 403 or 429 that gives no wait; `None` if a 403 is not a rate limit.
+    /// How long requests are blocked after a 403 or 429 that gives no wait; `None` if a 403 is not a rate
+    /// limit.
     pause_after_refusal: Option<Duration>,
-    /// A buffer for decompressed bodies that the next request reuses.
-    spare: Arc<Spare>,
-    /// The time until which the upstream's rate limit blocks requests, in Unix milliseconds by the clock of the events.
+    /// The time until which the upstream's rate limit blocks requests, in Unix milliseconds by the clock of
+    /// the events.
     blocked_until: AtomicI64,
 }
 
 impl Upstream {
-    /// A client for the upstream at `base` that sends `user_agent`, and `key` if there is one.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
-    pub fn new(base: Url, user_agent: &HeaderValue, key: Option<HeaderValue>) -> Result<Self, ClientError> {
+    /// A client for the upstream at the address in the variable `base`, or else at `default`. It sends the
+    /// header `USER_AGENT` of the environment, and `key` if there is one.
+    pub fn of(
+        config: &Config,
+        base: &'static str,
+        default: &'static str,
+        key: Option<HeaderValue>,
+    ) -> Result<Self, ClientError> {
+        let base = match config.address(base)? {
+            Some(address) => address,
+            None => Url::parse(default).map_err(|_| ConfigError::new(base, "an address"))?,
+        };
+        let user_agent = config.header("USER_AGENT")?.unwrap_or(USER_AGENT);
         // The HTTP client leaves bodies compressed: decompressing them in one go takes half the time.
         let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
         let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
         let blocked_until = AtomicI64::new(i64::MIN);
-        Ok(Self { client, base, key, pause_after_refusal: None, spare: Arc::default(), blocked_until })
+        Ok(Self { client, base, key, pause_after_refusal: None, blocked_until })
     }
 
-    /// Returns the same client for an upstream that limits requests per IP address. Such an upstream responds with 403 or 429. If the
-    /// response does not give a wait, no request is sent for `pause`. Lambda's addresses are shared, so requests of other AWS customers
-    /// also count.
+    /// Returns the same client for an upstream that limits requests per IP address. Such an upstream responds
+    /// with 403 or 429. If the response does not give a wait, no request is sent for `pause`. Lambda's
+    /// addresses are shared, so requests of other AWS customers also count.
     #[must_use]
     pub fn limited_by_address(self, pause: Duration) -> Self {
         Self { pause_after_refusal: Some(pause), ..self }
     }
 
-    /// A client for the game's provider, without a key.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
-    pub fn provider(config: &Config) -> Result<Self, ClientError> {
-        Self::new(config.hypixel_base_url.clone(), &config.user_agent, None)
+    /// A client for the game's provider, at `HYPIXEL_BASE_URL` or its real address. It sends `key` if there
+    /// is one.
+    pub fn provider(config: &Config, key: Option<HeaderValue>) -> Result<Self, ClientError> {
+        Self::of(config, "HYPIXEL_BASE_URL", "https://api.hypixel.net", key)
     }
 
     /// Opens a connection while the function starts.
@@ -100,12 +112,12 @@ impl Upstream {
         http::warm_up(&self.client, &self.base).await;
     }
 
-    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a parameter are retried once, unless
-    /// the upstream has just failed.
+    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a
+    /// parameter are retried once, unless the upstream has just failed.
     ///
     /// # Errors
-    /// If there is no response, or if it has an unexpected status or an unreadable body. While an earlier response limits the rate of
-    /// requests, nothing is sent, and the error is `RateLimited`.
+    /// If there is no response, or if it has an unexpected status or an unreadable body. While an earlier
+    /// response limits the rate of requests, nothing is sent, and the error is `RateLimited`.
     pub async fn get(
         &self,
         invocation: &Invocation,
@@ -115,8 +127,9 @@ impl Upstream {
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
-    /// Returns the response to `request`, without a retry. Does not add its time to the invocation's waiting time: the caller sends many
-    /// requests at a limited rate, and adds the time that all of them take together.
+    /// Returns the response to `request`, without a retry. Does not add its time to the invocation's waiting
+    /// time: the caller sends many requests at a limited rate, and adds the time that all of them take
+    /// together.
     ///
     /// # Errors
     /// The same as for [`Upstream::get`].
@@ -187,20 +200,21 @@ impl Upstream {
         } else if self.key.is_some() {
             wait_for_pace(&headers)
         } else {
-            // Without a key, requests are not paced: the provider counts them per IP address, which other functions can share.
+            // Without a key, requests are not paced: the provider counts them per IP address, which other
+            // functions can share.
             Duration::ZERO
         };
         if !wait.is_zero() {
             self.block(now, wait);
         }
         let read = body::read(&path, response).await;
-        let body = read.and_then(|compressed| body::decompress(&path, &headers, compressed, &self.spare));
+        let body = read.and_then(|compressed| body::decompress(&path, &headers, compressed));
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
             || request.expected_statuses.contains(&status)
         {
             return Ok(UpstreamResponse { path, status, body: Arc::new(body?), secrets });
         }
-        let text = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
+        let text = body.unwrap_or_else(|unreadable| unreadable.to_string());
         let is_of_provider = is_error_of_provider(&text);
         let body = secrets.beginning_of(&text);
         if is_limited {
@@ -246,7 +260,8 @@ struct ProviderError {
     _cause: String,
 }
 
-/// Whether the body of an error is from the provider. A firewall in front of the provider sends other bodies, and does not check keys.
+/// Whether the body of an error is from the provider. A firewall in front of the provider sends other bodies,
+/// and does not check keys.
 fn is_error_of_provider(body: &str) -> bool {
     serde_json::from_str(body).is_ok_and(|Object(error): Object<ProviderError>| !error.success)
 }
@@ -256,8 +271,9 @@ fn age(headers: &HeaderMap) -> Option<u64> {
     rate_limit::text(headers, &header::AGE).and_then(rate_limit::number).filter(|age| *age <= LARGEST_AGE)
 }
 
-/// Whether an immediate retry may succeed. A 404 is a failure only if the request does not expect a 404. Without a parameter, the
-/// requested path is known to exist, but the provider sometimes returns a 404 for a moment during a refresh.
+/// Whether an immediate retry may succeed. A 404 is a failure only if the request does not expect a 404.
+/// Without a parameter, the requested path is known to exist, but the provider sometimes returns a 404 for a
+/// moment during a refresh.
 fn is_transient(failure: &UpstreamError, request: &UpstreamRequest<'_>) -> bool {
     match failure {
         UpstreamError::Unreachable { .. } => true,
@@ -286,7 +302,9 @@ mod tests {
     use super::*;
 
     fn upstream(base: &str) -> Upstream {
-        Upstream::new(Url::parse(base).unwrap(), &HeaderValue::from_static("test"), None).unwrap()
+        let base = base.to_owned();
+        let config = Config::from_lookup(move |name| (name == "BASE").then(|| base.clone()));
+        Upstream::of(&config, "BASE", "", None).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
@@ -331,7 +349,8 @@ mod tests {
         format!("http://{address}")
     }
 
-    /// The response to the last request that is allowed in a window. Pacing then requires a wait of 70 seconds.
+    /// The response to the last request that is allowed in a window. Pacing then requires a wait of 70
+    /// seconds.
     const AT_THE_LIMIT: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\
         RateLimit-Limit: 300\r\nRateLimit-Remaining: 0\r\nRateLimit-Reset: 100\r\n\r\n{}";
 

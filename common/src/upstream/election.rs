@@ -1,12 +1,14 @@
 //! The mayor and the elections: `/v2/resources/skyblock/election`.
 //!
-//! - `current` is absent while the booth of the election is closed: for 31 of every 124 hours. The service then returns `{}` as
-//!   `current`.
+//! - `current` is absent while the booth of the election is closed: for 31 of every 124 hours. The service
+//!   then returns `{}` as `current`.
 //! - The mayor elected in year N takes office in year N+1, and `mayor.election.year` is N (`calendar`).
-//! - A minister, if there is one, is inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates are in
-//!   no particular order. The service therefore passes elections through as raw text.
+//! - A minister, if there is one, is inside `mayor` and is not read. `votes` are absent while they are
+//!   hidden. Candidates are in no particular order. The service therefore passes elections through as raw
+//!   text.
 //! - The same mayor has different perks in different terms, so a recorded mayor keeps the perks of the term.
-//! - A special mayor of 2025/26 changed perks within the term, sometimes had no perks, and had no `election` for the whole term.
+//! - A special mayor of 2025/26 changed perks within the term, sometimes had no perks, and had no `election`
+//!   for the whole term.
 //! - A response can be older than the previous response; `lastUpdated` shows this.
 
 use std::borrow::Cow;
@@ -20,7 +22,6 @@ use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
 use crate::json::{Object, ObjectText, StringText, object, whole_number};
 
-/// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/election";
 
 /// The provider's response.
@@ -34,8 +35,8 @@ pub struct Elections<'a, P> {
     pub mayor: Mayor<'a, P>,
     /// The open election; absent while the booth is closed.
     pub current: Option<ObjectText<'a>>,
-    /// When the provider refreshed the data, in Unix milliseconds; `None` if absent or invalid, because no response depends on
-    /// it.
+    /// When the provider refreshed the data, in Unix milliseconds; `None` if absent or invalid, because no
+    /// response depends on it.
     #[serde(rename = "lastUpdated", default, deserialize_with = "whole_number_if_any")]
     pub last_updated: Option<i64>,
 }

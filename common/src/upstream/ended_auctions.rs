@@ -1,7 +1,7 @@
 //! The auctions that players won recently: `/v2/skyblock/auctions_ended`.
 //!
-//! - The list is refreshed every 60 s, and has the sales of the previous 60 to 64 s. Two successive lists overlap by up to four seconds.
-//!   The sales of a list that the service misses are lost.
+//! - The list is refreshed every 60 s, and has the sales of the previous 60 to 64 s. Two successive lists
+//!   overlap by up to four seconds. The sales of a list that the service misses are lost.
 //! - Auctions that expired or were cancelled are not in the list.
 
 use std::borrow::Cow;
@@ -15,13 +15,11 @@ use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
 use crate::json::whole_number;
 
-/// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions_ended";
 
 /// How far back from its refresh a list has every sale.
 pub const COVERED: Duration = Duration::from_mins(1);
 
-/// The provider's response.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response<'a> {
@@ -71,9 +69,6 @@ impl Row for EndedAuction<'_> {
 }
 
 /// Returns the time of the provider's refresh of the list, in Unix milliseconds, and the rows of the list.
-///
-/// # Errors
-/// If the response is invalid.
 pub fn parse(response: &UpstreamResponse) -> Result<(i64, Rows<EndedAuction<'_>>), UpstreamError> {
     let Response { last_updated, auctions, .. } = response.parse()?;
     if last_updated < 0 {

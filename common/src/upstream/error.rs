@@ -7,7 +7,8 @@ use lambda_http::http::StatusCode;
 use crate::cache::SourceError;
 use crate::error::ApiError;
 
-/// Why an upstream gave no usable response. For the log: the text contains neither the API key, nor the name or id of the requested player.
+/// Why an upstream gave no usable response. For the log: the text contains neither the API key, nor the name
+/// or id of the requested player.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
     /// The connection failed, or broke before a response began.
@@ -74,8 +75,8 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
-    /// Returns the shortest wait before a retry; `None` if a retry cannot help. Any unexpected status may be temporary, such as a 404
-    /// during a refresh or a 403 of a firewall.
+    /// Returns the shortest wait before a retry; `None` if a retry cannot help. Any unexpected status may be
+    /// temporary, such as a 404 during a refresh or a 403 of a firewall.
     #[must_use]
     pub fn wait_before_retry(&self) -> Option<Duration> {
         match self {
@@ -89,7 +90,8 @@ impl UpstreamError {
 impl SourceError for UpstreamError {
     const IS_SPARED: bool = true;
 
-    /// A rate limit that gives a wait starts no pause, because [`Upstream`](super::Upstream) then blocks all requests for the wait.
+    /// A rate limit that gives a wait starts no pause, because [`Upstream`](super::Upstream) then blocks all
+    /// requests for the wait.
     fn is_failure(&self) -> bool {
         !matches!(self, Self::TooManyRequests { wait, .. } | Self::RateLimited { wait } if !wait.is_zero())
     }

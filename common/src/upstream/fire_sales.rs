@@ -1,6 +1,7 @@
 //! The fire sales that are running or announced: `/v2/skyblock/firesales`.
 //!
-//! - The list is usually empty, and a sale disappears when it ends. Past sales exist only if the service records them.
+//! - The list is usually empty, and a sale disappears when it ends. Past sales exist only if the service
+//!   records them.
 //! - There is no `lastUpdated`, no id and no remaining amount: the start and the item identify a sale.
 
 use std::borrow::Cow;
@@ -13,7 +14,6 @@ use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
 use crate::json::{Object, StringText, whole_number};
 
-/// The provider's path.
 pub const PATH: &str = "/v2/skyblock/firesales";
 
 #[derive(Deserialize)]
@@ -68,10 +68,6 @@ impl<'a> Row for FireSale<'a> {
     }
 }
 
-/// Returns the fire sales in the provider's response.
-///
-/// # Errors
-/// If the response is invalid.
 pub fn parse(response: &UpstreamResponse) -> Result<Rows<FireSale<'_>>, UpstreamError> {
     match response.parse::<FireSales<Object<FireSale<'_>>>>() {
         Ok(all) => Ok(all.sales.into()),

@@ -1,7 +1,7 @@
 //! The items of the game, which change with its updates: `/v2/resources/skyblock/items`.
 //!
-//! An item has many fields. Most fields are optional, and their shapes change. Only `id`, `name` and `material` are always
-//! present, so these are required. `tier` is absent for one item in five.
+//! An item has many fields. Most fields are optional, and their shapes change. Only `id`, `name` and
+//! `material` are always present, so these are required. `tier` is absent for one item in five.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,8 @@ use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
 use crate::json::{Members, Object, ObjectText, StringText};
 
-/// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/items";
 
-/// The provider's items.
 #[derive(Deserialize)]
 struct Items<I> {
     #[serde(rename = "success")]
@@ -74,8 +72,8 @@ struct WithSkin<'a> {
     skin: ObjectText<'a>,
 }
 
-/// Returns the text of an item without the signature of its skin, or `None` if there is no signature. Only the game's client needs signatures,
-/// which are 40 % of the provider's response.
+/// Returns the text of an item without the signature of its skin, or `None` if there is no signature. Only
+/// the game's client needs signatures, which are 40 % of the provider's response.
 fn without_signature(item: &RawValue) -> Option<Box<RawValue>> {
     let Object(WithSkin { skin }) = serde_json::from_str(item.get()).ok()?;
     let Members(members) = serde_json::from_str::<Members<StringText<'_>, &RawValue>>(skin.get()).ok()?;
@@ -105,10 +103,8 @@ impl<'a> Row for WholeItem<'a> {
     }
 }
 
-/// Returns the items in the provider's response with all of their fields, but without the signatures of skins.
-///
-/// # Errors
-/// If the response is invalid.
+/// Returns the items in the provider's response with all of their fields, but without the signatures of
+/// skins.
 pub fn parse_whole(response: &UpstreamResponse) -> Result<Rows<WholeItem<'_>>, UpstreamError> {
     let texts = response.parse::<Items<&RawValue>>()?.items;
     let entries = texts.into_iter().map(|text| match serde_json::from_str(text.get()) {
@@ -121,10 +117,6 @@ pub fn parse_whole(response: &UpstreamResponse) -> Result<Rows<WholeItem<'_>>, U
     Ok(entries.collect::<Vec<_>>().into())
 }
 
-/// Returns the items in the provider's response.
-///
-/// # Errors
-/// If the response is invalid.
 pub fn parse(response: &UpstreamResponse) -> Result<Rows<Item<'_>>, UpstreamError> {
     match response.parse::<Items<Object<Item<'_>>>>() {
         Ok(all) => Ok(all.items.into()),

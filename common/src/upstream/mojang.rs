@@ -1,9 +1,11 @@
 //! The name service, which resolves a player's name to an id: `/users/profiles/minecraft/NAME`.
 //!
-//! - Names match in any case, and the response has the player's own spelling. Players can change their names, so a name is
-//!   not a permanent id.
-//! - An unknown name gives a 404 with an `errorMessage`, or a 204 without a body. An illegal name gives a 400 with an `errorMessage`.
-//! - A 403 means that the requests of this IP address are limited, as a 429 does, or that a firewall refused the request.
+//! - Names match in any case, and the response has the player's own spelling. Players can change their names,
+//!   so a name is not a permanent id.
+//! - An unknown name gives a 404 with an `errorMessage`, or a 204 without a body. An illegal name gives a 400
+//!   with an `errorMessage`.
+//! - A 403 means that the requests of this IP address are limited, as a 429 does, or that a firewall refused
+//!   the request.
 //! - A 429 has no `errorMessage` and no header with the wait. A 429 must not be mistaken for an unknown name.
 
 use serde::Deserialize;
@@ -41,9 +43,6 @@ struct ErrorBody {
 }
 
 /// Returns the player with the name `name`, or `None` if there is no such player.
-///
-/// # Errors
-/// If the name service gives no usable response.
 pub async fn look_up(
     upstream: &Upstream,
     invocation: &Invocation,

@@ -1,8 +1,8 @@
 //! The profiles of a player: `/v2/skyblock/profiles`, which needs the provider's key.
 //!
 //! - `profiles` is `null`, with status 200, for a player who never played the game.
-//! - Members are keyed by ids without dashes, while `profile_id` has dashes. The content of a member depends on the player's
-//!   settings and changes over the years, so `members` pass through as raw text.
+//! - Members are keyed by ids without dashes, while `profile_id` has dashes. The content of a member depends
+//!   on the player's settings and changes over the years, so `members` pass through as raw text.
 //! - `selected` is absent on some profiles.
 
 use std::borrow::Cow;
@@ -16,7 +16,6 @@ use super::rows::{Entry, Row, Rows};
 use crate::invocation::Invocation;
 use crate::json::{Object, ObjectText, StringText};
 
-/// The provider's path.
 pub const PATH: &str = "/v2/skyblock/profiles";
 
 /// The provider's response.
@@ -63,9 +62,6 @@ impl<'a> Row for Profile<'a> {
 }
 
 /// Returns the profiles in the provider's response; an empty list if they are `null`.
-///
-/// # Errors
-/// If the response is invalid.
 pub fn parse(response: &UpstreamResponse) -> Result<Rows<Profile<'_>>, UpstreamError> {
     if let Ok(all) = response.parse::<Profiles<Object<Profile<'_>>>>() {
         return Ok(all.profiles.unwrap_or_default().into());
@@ -75,9 +71,6 @@ pub fn parse(response: &UpstreamResponse) -> Result<Rows<Profile<'_>>, UpstreamE
 }
 
 /// Returns the provider's response for the player `uuid` (32 hexadecimal digits).
-///
-/// # Errors
-/// If the provider gives no response.
 pub async fn fetch(
     upstream: &Upstream,
     invocation: &Invocation,

@@ -1,4 +1,5 @@
-//! How long the service sends no further request: for the wait that a 429 gives, and to keep a pace that avoids a 429.
+//! How long the service sends no further request: for the wait that a 429 gives, and to keep a pace that
+//! avoids a 429.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,8 +23,8 @@ const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-rema
 /// The provider's header with the number of seconds until the window ends.
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// Returns the wait in `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), whichever is longer. Zero if both are
-/// missing, as in responses of the name service.
+/// Returns the wait in `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), whichever is longer.
+/// Zero if both are missing, as in responses of the name service.
 pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Duration {
     let seconds = |text: &str| number(text).map(Duration::from_secs);
     let until = |text: &str| {
@@ -37,9 +38,10 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Dura
     retry_after.max(reset).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
 }
 
-/// Returns how long to send no request with this key, so that the requests of all instances stay within [`AHEAD`] of an even
-/// pace. Without this wait, the instances could use up the requests of five minutes in the first seconds, and no new profile
-/// could be served until the window ends. Zero if one of the provider's three headers is missing or invalid.
+/// Returns how long to send no request with this key, so that the requests of all instances stay within
+/// [`AHEAD`] of an even pace. Without this wait, the instances could use up the requests of five minutes in
+/// the first seconds, and no new profile could be served until the window ends. Zero if one of the provider's
+/// three headers is missing or invalid.
 pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     let value = |name| text(headers, name).and_then(number).and_then(|value| u32::try_from(value).ok());
     let (Some(limit), Some(remaining), Some(reset)) =

@@ -10,7 +10,6 @@ use super::error::UpstreamError;
 use super::secrets::Secrets;
 use crate::excerpt::Excerpt;
 use crate::json::Object;
-use crate::text::Text;
 
 /// The maximum number of characters of a cause, which can quote the body.
 const LONGEST_CAUSE: usize = 256;
@@ -22,7 +21,7 @@ pub struct UpstreamResponse {
     pub path: String,
     pub status: StatusCode,
     /// The body, decompressed.
-    pub body: Arc<Text>,
+    pub body: Arc<String>,
     /// The texts that no error may repeat.
     pub(super) secrets: Secrets,
 }
@@ -31,14 +30,15 @@ impl UpstreamResponse {
     /// Returns a response with status 200 and `body` to a request for `path` without a key.
     #[must_use]
     pub fn new(path: &str, body: String) -> Self {
-        let (path, body, secrets) = (path.to_owned(), Arc::new(Text::new(body)), Secrets::default());
+        let (path, body, secrets) = (path.to_owned(), Arc::new(body), Secrets::default());
         Self { path, status: StatusCode::OK, body, secrets }
     }
 
     /// Parses the body as `T`, which borrows from it.
     ///
     /// # Errors
-    /// [`UpstreamError::Invalid`] if the body is not a JSON object, has another shape, or says `success: false`.
+    /// [`UpstreamError::Invalid`] if the body is not a JSON object, has another shape, or says `success:
+    /// false`.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, UpstreamError> {
         let Object(document) = serde_json::from_str(&self.body).map_err(|error| self.invalid(error))?;
         Ok(document)
@@ -52,8 +52,8 @@ impl UpstreamResponse {
         UpstreamError::Invalid { path: self.path.clone(), cause, body }
     }
 
-    /// Returns the beginning of a text about this response, for the log. Only the beginning, because the parser's messages can
-    /// quote the whole body.
+    /// Returns the beginning of a text about this response, for the log. Only the beginning, because the
+    /// parser's messages can quote the whole body.
     pub(super) fn excerpt(&self, text: &str) -> String {
         Excerpt::up_to(LONGEST_CAUSE, &self.masked(text)).to_string()
     }
@@ -98,7 +98,7 @@ mod tests {
         assert!(response.body.contains("kite"));
         let key = "0f8fad5b-d9cb-469f-a165-70867728950e";
         response.secrets = Secrets::new(Some(HeaderValue::from_static(key)), None);
-        response.body = Arc::new(Text::new(format!("{key},").repeat(100)));
+        response.body = Arc::new(format!("{key},").repeat(100));
         assert!(!response.invalid("x").to_string().contains("0f8f"));
     }
 

@@ -1,13 +1,14 @@
 //! When a resource of the provider can have newer data.
 //!
-//! Every instance fetches data itself, so a thousand instances would fetch the bazaar 200 times a second if each instance fetched
-//! it after every TTL. The provider refreshes the bazaar only every 20 seconds and gives the time of the last refresh, so an
-//! instance that waits for the next refresh misses nothing. Instances wait only behind a stage cache, where every response says
-//! `cached: true`. Without a stage cache, the contract promises a fetch after the TTL.
+//! Every instance fetches data itself, so a thousand instances would fetch the bazaar 200 times a second if
+//! each instance fetched it after every TTL. The provider refreshes the bazaar only every 20 seconds and
+//! gives the time of the last refresh, so an instance that waits for the next refresh misses nothing.
+//! Instances wait only behind a stage cache, where every response says `cached: true`. Without a stage cache,
+//! the contract promises a fetch after the TTL.
 
 use std::time::Duration;
 
-use crate::config::{Config, GatewayCache};
+use crate::config::{Config, ConfigError, GatewayCache};
 use crate::time::UnixMilliseconds;
 
 /// How far the provider's clock may be ahead, in milliseconds.
@@ -18,8 +19,8 @@ const CLOCK_TOLERANCE: i64 = 2_000;
 pub struct Refresh {
     /// The time of the refresh, according to the provider.
     last_updated: UnixMilliseconds,
-    /// The last time at which the previous refresh was still served. There are caches between the provider and this service, so
-    /// a refresh can appear much later than its own time.
+    /// The last time at which the previous refresh was still served. There are caches between the provider
+    /// and this service, so a refresh can appear much later than its own time.
     appeared_after: Option<UnixMilliseconds>,
 }
 
@@ -30,9 +31,9 @@ impl Refresh {
         Self { last_updated: UnixMilliseconds::new(last_updated), appeared_after: None }
     }
 
-    /// Returns this refresh. If `kept` is an earlier refresh, `appeared_after` becomes the time at which `kept` was fetched. If
-    /// `kept` is the same refresh, `appeared_after` stays as in `kept`. `kept` is the refresh that the function had until now, and
-    /// when it was last fetched.
+    /// Returns this refresh. If `kept` is an earlier refresh, `appeared_after` becomes the time at which
+    /// `kept` was fetched. If `kept` is the same refresh, `appeared_after` stays as in `kept`. `kept` is the
+    /// refresh that the function had until now, and when it was last fetched.
     #[must_use]
     pub fn replacing(self, kept: Option<(Self, UnixMilliseconds)>) -> Self {
         match kept {
@@ -51,13 +52,12 @@ pub struct Rhythm(Option<Duration>);
 
 impl Rhythm {
     /// The rhythm of a resource that the provider refreshes every `period`.
-    #[must_use]
-    pub fn of(period: Duration, config: &Config) -> Self {
-        Self((config.gateway_cache == GatewayCache::On).then_some(period))
+    pub fn of(period: Duration, config: &Config) -> Result<Self, ConfigError> {
+        Ok(Self((GatewayCache::of(config)? == GatewayCache::On).then_some(period)))
     }
 
-    /// Whether the provider has no newer data than this refresh at the time `now`. Always `false` if the function does not wait
-    /// for refreshes.
+    /// Whether the provider has no newer data than this refresh at the time `now`. Always `false` if the
+    /// function does not wait for refreshes.
     #[must_use]
     pub fn is_latest(self, refresh: Refresh, now: UnixMilliseconds) -> bool {
         let Some(period) = self.0.and_then(|period| i64::try_from(period.as_millis()).ok()) else {
@@ -77,9 +77,9 @@ mod tests {
 
     const START: i64 = 1_777_388_598_584;
 
-    fn rhythm(cache: &str) -> Rhythm {
-        let config = Config::from_lookup(|name| (name == "GatewayCache").then(|| String::from(cache)));
-        Rhythm::of(Duration::from_secs(20), &config.unwrap())
+    fn rhythm(cache: &'static str) -> Rhythm {
+        let config = Config::from_lookup(move |name| (name == "GatewayCache").then(|| String::from(cache)));
+        Rhythm::of(Duration::from_secs(20), &config).unwrap()
     }
 
     fn is_latest(refresh: Refresh, after: i64) -> bool {

@@ -1,6 +1,8 @@
-//! Rows of the provider's lists. An invalid row is left out and counted, so that the valid rows can still be served.
+//! Rows of the provider's lists. An invalid row is left out and counted, so that the valid rows can still be
+//! served.
 //!
-//! A list is first parsed as a whole. It is parsed row by row only if that fails, because each row is then read twice.
+//! A list is first parsed as a whole. It is parsed row by row only if that fails, because each row is then
+//! read twice.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -21,8 +23,8 @@ const NAMED: usize = 5;
 /// A list with at least this many rows is long.
 const LONG: usize = 10;
 
-/// A set of keys. The hash function is faster than the standard library's, because every response of the provider takes thousands
-/// of hashes.
+/// A set of keys. The hash function is faster than the standard library's, because every response of the
+/// provider takes thousands of hashes.
 pub(super) type KeySet<K> = HashSet<K, RandomState>;
 
 pub trait Row {
@@ -38,9 +40,6 @@ pub trait Row {
     fn name(&self) -> String;
 
     /// Checks the values of the row. Parsing has already checked their types.
-    ///
-    /// # Errors
-    /// Returns a description of the defect.
     fn check(&self) -> Result<(), &'static str>;
 }
 
@@ -106,8 +105,9 @@ impl<T> Rows<T> {
         self.usable_if(are_plausible, response)
     }
 
-    /// Like [`Rows::into_usable`], but for few and independent rows, such as the profiles of a player: one usable row of a short
-    /// list is enough. Rows such as profiles can stay invalid for years, and must not hide the valid rows for as long.
+    /// Like [`Rows::into_usable`], but for few and independent rows, such as the profiles of a player: one
+    /// usable row of a short list is enough. Rows such as profiles can stay invalid for years, and must not
+    /// hide the valid rows for as long.
     ///
     /// # Errors
     /// If all rows of a short list, or more than half of the rows of a long one, are invalid.
@@ -118,7 +118,7 @@ impl<T> Rows<T> {
     }
 
     fn usable_if(self, are_plausible: bool, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
-        if let Some(cause) = self.nonsense(response).filter(|_| !are_plausible) {
+        if !are_plausible && let Some(cause) = self.nonsense(response) {
             return Err(response.invalid(cause));
         }
         self.skipped.warn(response, "rows are left out");
@@ -134,7 +134,8 @@ impl<T> Rows<T> {
         Some(format!("{count} of {total} rows are invalid, such as {ids}: {reason}"))
     }
 
-    /// Whether at least half of the rows are valid. If more than half are invalid, the list as a whole is probably wrong.
+    /// Whether at least half of the rows are valid. If more than half are invalid, the list as a whole is
+    /// probably wrong.
     pub(super) fn are_plausible(&self) -> bool {
         self.skipped.names.len() <= self.usable.len()
     }

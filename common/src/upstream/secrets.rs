@@ -4,11 +4,12 @@ use lambda_http::http::header::HeaderValue;
 
 use crate::excerpt::Excerpt;
 
-/// How many characters of a body are searched for secrets. Even if these characters are nothing but secrets, the masked text is
-/// longer than an excerpt.
+/// How many characters of a body are searched for secrets. Even if these characters are nothing but secrets,
+/// the masked text is longer than an excerpt.
 const SEARCHED: usize = 8_192;
 
-/// The key of a request, and the player whom the request is about. An upstream can repeat both in its response.
+/// The key of a request, and the player whom the request is about. An upstream can repeat both in its
+/// response.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Secrets {
     key: Option<HeaderValue>,
@@ -46,8 +47,8 @@ fn with_dashes(id: &str) -> Option<String> {
     (id.len() == 32).then_some(id_with_dashes)
 }
 
-/// Returns the text with `[player]` in place of the word, whatever its case. Changing ASCII letters to lower case keeps the
-/// positions of all characters.
+/// Returns the text with `[player]` in place of the word, whatever its case. Changing ASCII letters to lower
+/// case keeps the positions of all characters.
 fn without(text: &str, word: &str) -> String {
     let (folded, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
     let mut masked = String::with_capacity(text.len());

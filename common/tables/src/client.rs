@@ -1,5 +1,5 @@
-//! The client for DynamoDB, with explicit timeouts and retries. By default, an unreachable endpoint would block a request for
-//! seconds, and an unresponsive one would block it without limit.
+//! The client for DynamoDB, with explicit timeouts and retries. By default, an unreachable endpoint would
+//! block a request for seconds, and an unresponsive one would block it without limit.
 
 use std::time::Duration;
 
@@ -23,26 +23,29 @@ use reqwest::Url;
 use crate::connector;
 
 /// The environment variable with the endpoint of DynamoDB.
-const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+pub(crate) const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// The environment variable with the endpoint of every AWS service without a separate variable.
 const GENERAL_ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// The timeout of one attempt. DynamoDB responds within milliseconds, so after two seconds a retry is faster than waiting.
+/// The timeout of one attempt. DynamoDB responds within milliseconds, so after two seconds a retry is faster
+/// than waiting.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of attempts, including the first one. Throttled requests are also retried.
 const ATTEMPTS: u32 = 5;
-/// The pause before the second attempt. Each further pause is twice as long, up to `LONGEST_PAUSE`. Pauses are partly random.
+/// The pause before the second attempt. Each further pause is twice as long, up to `LONGEST_PAUSE`. Pauses
+/// are partly random.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The client of a function. Its whole configuration comes from the environment, so that start-up needs no request.
-pub(crate) fn of_function(config: &Config, http: reqwest::Client) -> Client {
+/// The client of a function. Its whole configuration comes from the environment, so that start-up needs no
+/// request.
+pub(crate) fn of_function(region: String, endpoint: Option<&Url>, http: reqwest::Client) -> Client {
     let mut builder = with_timeouts(aws_sdk_dynamodb::Config::builder())
         .behavior_version(BehaviorVersion::latest())
-        .region(Region::new(config.aws_region.clone()))
+        .region(Region::new(region))
         .credentials_provider(EnvironmentVariableCredentialsProvider::new())
         .http_client(connector::over(http));
-    builder.set_endpoint_url(config.dynamodb_endpoint.as_ref().map(ToString::to_string));
+    builder.set_endpoint_url(endpoint.map(ToString::to_string));
     Client::from_conf(builder.build())
 }
 
@@ -55,8 +58,8 @@ pub(crate) fn of_sdk(sdk: &SdkConfig) -> Client {
     Client::from_conf(with_timeouts(builder).build())
 }
 
-/// Whether the variable is set and empty. The service treats an empty variable as unset (`Config`). The SDK treats its value as
-/// an endpoint, and panics at the first request.
+/// Whether the variable is set and empty. The service treats an empty variable as unset (`Config`). The SDK
+/// treats its value as an endpoint, and panics at the first request.
 #[must_use]
 pub fn is_empty_variable(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value.is_empty())
@@ -65,7 +68,6 @@ pub fn is_empty_variable(name: &str) -> bool {
 /// Why a tool cannot connect to DynamoDB.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// An environment variable cannot be used.
     #[error(transparent)]
     Environment(#[from] ConfigError),
     /// The TLS stack cannot be set up.
@@ -77,11 +79,12 @@ pub enum ProfileError {
     NoCredentials(String),
 }
 
-/// Returns region, credentials and endpoints as the AWS CLI finds them: from the environment, the profile, and so on. An
-/// endpoint on this machine needs neither a region nor credentials.
+/// Returns region, credentials and endpoints as the AWS CLI finds them: from the environment, the profile,
+/// and so on. An endpoint on this machine needs neither a region nor credentials.
 ///
 /// # Errors
-/// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address, the TLS stack cannot be set up, or region or credentials are missing.
+/// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address, the TLS stack cannot be set up, or region or credentials
+/// are missing.
 pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
     let http = http::client(|client| client)?;
     let http = connector::over(http);
@@ -110,9 +113,7 @@ pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
 /// # Errors
 /// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address.
 fn is_on_this_machine() -> Result<bool, ConfigError> {
-    // A tool uses no other variable of a function, so an invalid value of another variable must not stop the tool.
-    let only_endpoint = |name: &str| std::env::var(name).ok().filter(|_| name == ENDPOINT);
-    let endpoint = Config::from_lookup(only_endpoint)?.dynamodb_endpoint;
+    let endpoint = Config::from_environment().address(ENDPOINT)?;
     let general = std::env::var(GENERAL_ENDPOINT).ok().and_then(|endpoint| Url::parse(&endpoint).ok());
     Ok(endpoint.or(general).is_some_and(|endpoint| is_local(&endpoint)))
 }
@@ -127,8 +128,9 @@ fn is_local(endpoint: &Url) -> bool {
     matches!(endpoint.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Adds a placeholder region and placeholder credentials if they are missing. An emulator of DynamoDB checks neither. Without
-/// placeholders, the SDK would search the network for credentials for seconds, and then send no request.
+/// Adds a placeholder region and placeholder credentials if they are missing. An emulator of DynamoDB checks
+/// neither. Without placeholders, the SDK would search the network for credentials for seconds, and then send
+/// no request.
 fn with_placeholders(loader: ConfigLoader, http: SharedHttpClient) -> ConfigLoader {
     let region = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new())
         .or_else(ProfileFileRegionProvider::new())

@@ -1,5 +1,6 @@
-//! Sends the SDK's requests with the service's own HTTP client. The SDK's client would read the system's certificates, which
-//! takes longer than the rest of a function's start, and would link HTTP/2, which DynamoDB does not support.
+//! Sends the SDK's requests with the service's own HTTP client. The SDK's client would read the system's
+//! certificates, which takes longer than the rest of a function's start, and would link HTTP/2, which
+//! DynamoDB does not support.
 
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
 use aws_sdk_dynamodb::config::{RuntimeComponents, SharedHttpClient};

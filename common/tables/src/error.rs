@@ -12,7 +12,6 @@ pub enum Error {
     /// There was no response in time.
     #[error("the table {table} did not answer {operation} in time")]
     Timeout {
-        /// The table's name.
         table: String,
         /// The operation, in DynamoDB's words.
         operation: &'static str,
@@ -20,7 +19,6 @@ pub enum Error {
     /// DynamoDB returned an error, or could not be reached.
     #[error("the table {table} failed at {operation}: {cause}")]
     Failed {
-        /// The table's name.
         table: String,
         /// The operation, in DynamoDB's words.
         operation: &'static str,
@@ -32,7 +30,6 @@ pub enum Error {
     /// A row is corrupt and cannot be skipped.
     #[error("the row {key} of the table {table} is corrupt: {cause}")]
     Corrupt {
-        /// The table's name.
         table: String,
         /// The row's partition key.
         key: String,
@@ -67,11 +64,13 @@ impl Error {
 }
 
 impl SourceError for Error {
-    /// A request without a stale value always queries DynamoDB, even shortly after a failure: the query may succeed, and without it the
-    /// request fails for certain. DynamoDB needs no protection from queries. The authorizer never has a stale value, so it always queries.
+    /// A request without a stale value always queries DynamoDB, even shortly after a failure: the query may
+    /// succeed, and without it the request fails for certain. DynamoDB needs no protection from queries. The
+    /// authorizer never has a stale value, so it always queries.
     const IS_SPARED: bool = false;
 
-    /// Only a timeout starts a pause. Other errors arrive quickly, so the next request can query again at once.
+    /// Only a timeout starts a pause. Other errors arrive quickly, so the next request can query again at
+    /// once.
     fn is_failure(&self) -> bool {
         matches!(self, Self::Timeout { .. })
     }
@@ -111,7 +110,8 @@ impl From<ResponseError> for ApiError {
     }
 }
 
-/// Returns the cause of the error: DynamoDB's code and message if it returned an error, otherwise the error and all its sources.
+/// Returns the cause of the error: DynamoDB's code and message if it returned an error, otherwise the error
+/// and all its sources.
 #[must_use]
 pub fn cause<E, R>(error: &SdkError<E, R>) -> String
 where

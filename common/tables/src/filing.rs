@@ -1,14 +1,15 @@
 //! The minutes under which recorders file fetched data.
 //!
-//! The minute of fetched data is usually the minute of the run's event, so it does not depend on the second at which the run begins, or on
-//! how long the run takes. Data that was fetched too late for that minute is filed under the minute of the fetch.
+//! The minute of fetched data is usually the minute of the run's event, so it does not depend on the second
+//! at which the run begins, or on how long the run takes. Data that was fetched too late for that minute is
+//! filed under the minute of the fetch.
 
 use std::time::Duration;
 
 use common::time::{Tick, UnixMilliseconds};
 
-/// A fetch is filed under the minute of its event if it ends at most this long after the minute begins: the scheduler invokes a recorder at
-/// any second of the minute, and a run fetches for up to 40 seconds.
+/// A fetch is filed under the minute of its event if it ends at most this long after the minute begins: the
+/// scheduler invokes a recorder at any second of the minute, and a run fetches for up to 40 seconds.
 const LONGEST_DELAY: Duration = Duration::from_secs(100);
 
 /// A fetch may end this long before the minute begins, because clocks differ.
@@ -17,7 +18,8 @@ const LARGEST_LEAD: Duration = Duration::from_secs(10);
 /// The ticks under which a run can file its data.
 #[derive(Debug, Clone, Copy)]
 pub enum Ticks {
-    /// The minute of the event, or the minute in which the fetch ends if that is too long before or after the minute of the event.
+    /// The minute of the event, or the minute in which the fetch ends if that is too long before or after the
+    /// minute of the event.
     OfClock(Tick),
     /// Always the minute of the event. Used by backfills.
     OfEvent(Tick),
@@ -60,8 +62,8 @@ fn filed_under(event: Tick, fetched_at: UnixMilliseconds) -> Tick {
 pub struct Filing {
     /// The minute under which the data is filed.
     pub tick: Tick,
-    /// The minute of the run's event. If it differs from `tick`, the run whose event is `tick` has priority: its data replaces this data,
-    /// and this data never replaces its data.
+    /// The minute of the run's event. If it differs from `tick`, the run whose event is `tick` has priority:
+    /// its data replaces this data, and this data never replaces its data.
     pub(crate) event: Tick,
 }
 

@@ -1,5 +1,5 @@
-//! Rows as DynamoDB stores them. A corrupt row of a history is skipped with a warning that names its key, and does not
-//! affect other rows.
+//! Rows as DynamoDB stores them. A corrupt row of a history is skipped with a warning that names its key, and
+//! does not affect other rows.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 pub type Attributes = HashMap<String, AttributeValue>;
 
 pub(crate) const PARTITION_KEY: &str = "pk";
-pub(crate) const SORT_KEY: &str = "sk";
+pub const SORT_KEY: &str = "sk";
 /// The map from product id to value in a row of a series.
 pub(crate) const PRODUCTS: &str = "products";
 pub(crate) const TIME_TO_LIVE: &str = "ttl";
@@ -19,13 +19,14 @@ pub(crate) const TIME_TO_LIVE: &str = "ttl";
 /// The defect of a corrupt row.
 #[derive(Debug, thiserror::Error)]
 #[error("its attribute {attribute} is missing or not {expected}")]
-pub(crate) struct Corrupt {
+pub struct Corrupt {
     attribute: &'static str,
     expected: &'static str,
 }
 
 impl Corrupt {
-    pub(crate) const fn new(attribute: &'static str, expected: &'static str) -> Self {
+    #[must_use]
+    pub const fn new(attribute: &'static str, expected: &'static str) -> Self {
         Self { attribute, expected }
     }
 }
@@ -34,7 +35,7 @@ pub(crate) fn string(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
 }
 
-pub(crate) fn number<N: ToString + Copy>(number: N) -> AttributeValue {
+pub fn number<N: ToString + Copy>(number: N) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
@@ -42,12 +43,11 @@ pub(crate) fn binary(bytes: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(bytes))
 }
 
-pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Attributes {
+pub fn key(partition: impl Into<String>, sort: impl Into<String>) -> Attributes {
     Attributes::from([(PARTITION_KEY.to_owned(), string(partition)), (SORT_KEY.to_owned(), string(sort))])
 }
 
-/// Returns the text in `attribute`.
-pub(crate) fn text(item: &Attributes, attribute: &'static str) -> Result<String, Corrupt> {
+pub fn text(item: &Attributes, attribute: &'static str) -> Result<String, Corrupt> {
     let text = item.get(attribute).and_then(|value| value.as_s().ok());
     text.cloned().ok_or(Corrupt { attribute, expected: "a string" })
 }
@@ -62,19 +62,19 @@ pub(crate) fn parsed<T: FromStr>(
 }
 
 /// Returns the whole number in `attribute`.
-pub(crate) fn integer(item: &Attributes, attribute: &'static str) -> Result<i64, Corrupt> {
+pub fn integer(item: &Attributes, attribute: &'static str) -> Result<i64, Corrupt> {
     let number = item.get(attribute).and_then(|value| value.as_n().ok());
     number.and_then(|number| number.parse().ok()).ok_or(Corrupt { attribute, expected: "a whole number" })
 }
 
-/// Returns the bytes in `attribute`.
 pub(crate) fn bytes(item: &Attributes, attribute: &'static str) -> Result<Vec<u8>, Corrupt> {
     let bytes = item.get(attribute).and_then(|value| value.as_b().ok());
     Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
 }
 
-/// Reads the rows with `read`, and leaves out corrupt rows. `partition` is the rows' partition key, for the log.
-pub(crate) fn readable<T>(
+/// Reads the rows with `read`, and leaves out corrupt rows. `partition` is the rows' partition key, for the
+/// log.
+pub fn readable<T>(
     rows: &[Attributes],
     partition: &str,
     read: impl Fn(&Attributes) -> Result<Option<T>, Corrupt>,
@@ -95,7 +95,8 @@ pub(crate) fn each_readable<T>(
     rows.iter().map(read).collect()
 }
 
-/// Returns the value that was read from a row. If the row is corrupt, logs the error with the row's keys, and returns `None`.
+/// Returns the value that was read from a row. If the row is corrupt, logs the error with the row's keys, and
+/// returns `None`.
 pub(crate) fn unless_corrupt<T>(
     read: Result<Option<T>, Corrupt>,
     partition: &str,

@@ -1,4 +1,5 @@
-//! One operation on a table: requests to DynamoDB with a deadline, and errors that name the table and the operation.
+//! One operation on a table: requests to DynamoDB with a deadline, and errors that name the table and the
+//! operation.
 
 use std::error::Error as StandardError;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{Error, cause};
 use crate::table::Table;
 
-/// The pause before the unprocessed requests of a batch are sent again. It doubles each time and is partly random.
+/// The pause before the unprocessed requests of a batch are sent again. It doubles each time and is partly
+/// random.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -52,7 +54,8 @@ impl<'a> Operation<'a> {
         in_time.boxed()
     }
 
-    /// Returns the response to a conditional `request`, or `None` if its condition does not hold, which `is_refused` recognises.
+    /// Returns the response to a conditional `request`, or `None` if its condition does not hold, which
+    /// `is_refused` recognises.
     pub(crate) fn send_conditional<T, E, R>(
         self,
         request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
@@ -71,7 +74,8 @@ impl<'a> Operation<'a> {
         self.send(conditional)
     }
 
-    /// Waits for about `pause` before the unprocessed requests of a batch are sent again, and returns the next pause.
+    /// Waits for about `pause` before the unprocessed requests of a batch are sent again, and returns the
+    /// next pause.
     ///
     /// # Errors
     /// If the pause would not end before the deadline.

@@ -1,5 +1,6 @@
-//! Queries whose rows this crate parses from the JSON of the response ([`Row`]). The SDK still signs, sends and retries the queries, and
-//! parses their errors. Not parsing rows with the SDK saves 25 % of the processor time of a request for a history of 90 days.
+//! Queries whose rows this crate parses from the JSON of the response ([`Row`]). The SDK still signs, sends
+//! and retries the queries, and parses their errors. Not parsing rows with the SDK saves 25 % of the
+//! processor time of a request for a history of 90 days.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,8 +57,8 @@ fn page_of(body: Option<&SdkBody>) -> Result<QueryPage<'_>, String> {
     page.map_err(|cause| format!("its response is not a page of rows: {cause}"))
 }
 
-/// Reads at most `limit` rows of `query` with `read`, and returns the results in order. Rows for which `read` returns `None` are left
-/// out.
+/// Reads at most `limit` rows of `query` with `read`, and returns the results in order. Rows for which `read`
+/// returns `None` are left out.
 pub(crate) async fn read_rows<T>(
     operation: Operation<'_>,
     query: QueryFluentBuilder,
@@ -144,13 +145,13 @@ pub(crate) mod tests {
         session(table).put_item().set_item(Some(row)).send().await.unwrap();
     }
 
-    /// A slot of an hour.
     fn slot() -> Slot {
         let [_, _, hour, ..] = &INTERVALS;
         hour.at(UnixSeconds::new(0))
     }
 
-    /// The data that histories read from a row: its sort key, whether it has products, and the quote and the candle of one product.
+    /// The data that histories read from a row: its sort key, whether it has products, and the quote and the
+    /// candle of one product.
     type Read = (String, bool, Option<Quote>, Option<Candle>);
 
     fn read(sort_key: &str, has_products: bool, value: Option<&Value<'_>>) -> Read {

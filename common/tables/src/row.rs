@@ -1,5 +1,5 @@
-//! Rows that borrow from the JSON of DynamoDB's response. The SDK would instead create a `HashMap` per row, and a `String` per
-//! name and number.
+//! Rows that borrow from the JSON of DynamoDB's response. The SDK would instead create a `HashMap` per row,
+//! and a `String` per name and number.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -54,8 +54,8 @@ impl<'a> Row<'a> {
         self.sort_key.as_ref().and_then(Value::text).ok_or(Corrupt::new(SORT_KEY, "a string"))
     }
 
-    /// Returns the value that was read from the row. If the row is corrupt, logs the error with the row's keys, and returns
-    /// `None`. `partition` is the row's partition key.
+    /// Returns the value that was read from the row. If the row is corrupt, logs the error with the row's
+    /// keys, and returns `None`. `partition` is the row's partition key.
     pub(crate) fn unless_corrupt<T>(&self, read: Result<Option<T>, Corrupt>, partition: &str) -> Option<T> {
         unless_corrupt(read, partition, || self.sort_key().unwrap_or_default().to_owned())
     }
@@ -111,7 +111,6 @@ impl<'a> Value<'a> {
 pub struct Map<'a>(#[serde(borrow)] Members<Text<'a>, Value<'a>>);
 
 impl<'a> Map<'a> {
-    /// Returns the value of `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&Value<'a>> {
         self.0.iter().find(|(name, _)| name.0 == key).map(|(_, value)| value)
     }

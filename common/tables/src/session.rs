@@ -1,5 +1,5 @@
-//! A session: a table and a time limit for its operations. The time that the operations take is added to the waiting time of the
-//! invocation, like the time of upstream requests.
+//! A session: a table and a time limit for its operations. The time that the operations take is added to the
+//! waiting time of the invocation, like the time of upstream requests.
 
 use std::collections::HashMap;
 use std::error::Error as StandardError;
@@ -37,9 +37,8 @@ const READ_BATCH: usize = 100;
 /// The number of concurrent batches: enough to hide the network latency, few enough for a small function.
 const CONCURRENT_BATCHES: usize = 8;
 
-/// The consistency of reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reads {
+pub enum Reads {
     /// Reads return the latest versions.
     Consistent,
     /// Reads can miss writes of about the last second, but take half the read units.
@@ -82,10 +81,8 @@ impl Condition {
     }
 }
 
-/// A write of a transaction.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// Puts a row.
     Put(Attributes),
     /// Deletes the row with this key.
     Delete(Attributes),
@@ -100,7 +97,8 @@ impl Table {
     }
 
     /// Returns a session for a recorder, whose operations may take the whole time of the invocation.
-    pub(crate) const fn during_recording<'a>(&'a self, invocation: &'a Invocation) -> Session<'a> {
+    #[must_use]
+    pub const fn during_recording<'a>(&'a self, invocation: &'a Invocation) -> Session<'a> {
         let time = TimeLimit::Deadline(invocation.deadline());
         Session { table: self, time, invocation: Some(invocation) }
     }
@@ -140,7 +138,6 @@ impl<'a> Session<'a> {
         query.return_consumed_capacity(ReturnConsumedCapacity::Total)
     }
 
-    /// Returns a query of all rows of a partition.
     pub(crate) fn query_all(self, partition: &str) -> QueryFluentBuilder {
         let query = self.query().key_condition_expression("pk = :partition");
         query.expression_attribute_values(":partition", string(partition))
@@ -160,7 +157,8 @@ impl<'a> Session<'a> {
             .expression_attribute_values(":last", string(last))
     }
 
-    pub(crate) fn put_item(self) -> PutItemFluentBuilder {
+    #[must_use]
+    pub fn put_item(self) -> PutItemFluentBuilder {
         self.table.client().put_item().table_name(self.table.name())
     }
 
@@ -176,14 +174,14 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the latest version of the row with this key.
-    pub(crate) async fn get(self, key: Attributes) -> Result<Option<Attributes>, Error> {
+    pub async fn get(self, key: Attributes) -> Result<Option<Attributes>, Error> {
         let request = self.table.client().get_item().table_name(self.table.name());
         let request = request.set_key(Some(key)).consistent_read(true).send();
         Ok(self.wait(self.operation("GetItem").send(request)).await?.item)
     }
 
     /// Sends the conditional write `request`; returns `None` if its condition does not hold.
-    pub(crate) async fn write<T, E, R>(
+    pub async fn write<T, E, R>(
         self,
         operation: &'static str,
         request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
@@ -197,8 +195,8 @@ impl<'a> Session<'a> {
         self.wait(self.operation(operation).send_conditional(request, fails)).await
     }
 
-    /// Returns at most `limit` rows of `query`, in its order. This takes one request, unless the rows exceed DynamoDB's limit of 1 MB
-    /// per page.
+    /// Returns at most `limit` rows of `query`, in its order. This takes one request, unless the rows exceed
+    /// DynamoDB's limit of 1 MB per page.
     pub(crate) async fn rows(
         self,
         query: QueryFluentBuilder,
@@ -207,8 +205,8 @@ impl<'a> Session<'a> {
         self.wait(read_rows(self.operation("Query"), query, limit)).await
     }
 
-    /// Reads at most `limit` rows of a query of one product with `read`, and returns the results in order. Rows for which `read` returns
-    /// `None` are left out.
+    /// Reads at most `limit` rows of a query of one product with `read`, and returns the results in order.
+    /// Rows for which `read` returns `None` are left out.
     pub(crate) async fn read_rows<T>(
         self,
         query: QueryFluentBuilder,
@@ -218,8 +216,8 @@ impl<'a> Session<'a> {
         self.wait(raw_query::read_rows(self.operation("Query"), query, limit, read)).await
     }
 
-    /// Runs [`Session::read_rows`] for each query and its limit, and returns the results in the order of the queries. `read` also
-    /// receives the position of the query.
+    /// Runs [`Session::read_rows`] for each query and its limit, and returns the results in the order of the
+    /// queries. `read` also receives the position of the query.
     pub(crate) async fn read_rows_of_each<T>(
         self,
         queries: Vec<(QueryFluentBuilder, usize)>,
@@ -232,7 +230,8 @@ impl<'a> Session<'a> {
         self.wait(rows.buffered(CONCURRENT_BATCHES).try_collect()).await
     }
 
-    /// Runs [`Session::rows`] for each query and its limit, and returns the results in the order of the queries.
+    /// Runs [`Session::rows`] for each query and its limit, and returns the results in the order of the
+    /// queries.
     pub(crate) async fn rows_of_each(
         self,
         queries: Vec<(QueryFluentBuilder, usize)>,
@@ -255,8 +254,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key of the last of these rows;
-    /// `None` as the key at the end of the table. The read is consistent.
+    /// Returns at most `limit` rows of the table after the key `after`, in no particular order, and the key
+    /// of the last of these rows; `None` as the key at the end of the table. The read is consistent.
     pub(crate) async fn scan_page(
         self,
         after: Option<Attributes>,
@@ -269,7 +268,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the existing rows with these keys, in no particular order.
-    pub(crate) async fn get_all(self, keys: Vec<Attributes>, reads: Reads) -> Result<Vec<Attributes>, Error> {
+    pub async fn get_all(self, keys: Vec<Attributes>, reads: Reads) -> Result<Vec<Attributes>, Error> {
         let operation = self.operation("BatchGetItem");
         let batches = keys.chunks(READ_BATCH).map(<[Attributes]>::to_vec).collect::<Vec<_>>();
         let batches = stream::iter(batches).map(|keys| read_batch(operation, keys, reads));
@@ -277,7 +276,6 @@ impl<'a> Session<'a> {
         Ok(self.wait(batches).await?.into_iter().flatten().collect())
     }
 
-    /// Returns a batch request that puts the row.
     pub(crate) fn put_request(self, row: Attributes) -> Result<WriteRequest, Error> {
         let put = PutRequest::builder().set_item(Some(row)).build();
         let put = put.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
@@ -303,9 +301,9 @@ impl<'a> Session<'a> {
         self.write_at_once(puts.collect()).await
     }
 
-    /// Makes all writes in one transaction, and returns the write units: twice as many as for a batch. If the condition of a row does not hold,
-    /// writes nothing and returns `None`. A request that the SDK repeats after a lost response has the same token, so DynamoDB does
-    /// not refuse it because of the first one.
+    /// Makes all writes in one transaction, and returns the write units: twice as many as for a batch. If the
+    /// condition of a row does not hold, writes nothing and returns `None`. A request that the SDK repeats
+    /// after a lost response has the same token, so DynamoDB does not refuse it because of the first one.
     pub(crate) async fn write_at_once(
         self,
         writes: Vec<(Write, Option<Condition>)>,
@@ -344,8 +342,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Sends all requests, in no particular order, and returns the write units that they took. Unprocessed requests are sent again until
-    /// the deadline.
+    /// Sends all requests, in no particular order, and returns the write units that they took. Unprocessed
+    /// requests are sent again until the deadline.
     pub(crate) async fn write_all(self, mut requests: Vec<WriteRequest>) -> Result<f64, Error> {
         let operation = self.operation(BATCH_WRITE);
         let mut batches = Vec::new();
@@ -435,7 +433,8 @@ async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Resu
                     Some(unprocessed) => left = unprocessed,
                 }
             }
-            // If throttling stops every request of a batch, DynamoDB returns an error, and the SDK has already retried the batch.
+            // If throttling stops every request of a batch, DynamoDB returns an error, and the SDK has
+            // already retried the batch.
             Err(error) if error.is_throttled() => {}
             // The batch timed out because it was throttled before.
             Err(Error::Timeout { .. }) if is_throttled => return Err(operation.incomplete()),
@@ -444,4 +443,26 @@ async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Resu
         is_throttled = true;
         pause = operation.pause(pause).await?;
     }
+}
+
+/// Adds the condition that these attributes of the stored row still have the values that they have in
+/// `before`.
+#[must_use]
+pub fn if_unchanged(
+    request: PutItemFluentBuilder,
+    before: Option<&Attributes>,
+    attributes: &[&str],
+) -> PutItemFluentBuilder {
+    let mut request = request;
+    let mut conditions = Vec::new();
+    for &attribute in attributes {
+        match before.and_then(|before| before.get(attribute)) {
+            Some(value) => {
+                conditions.push(format!("{attribute} = :{attribute}"));
+                request = request.expression_attribute_values(format!(":{attribute}"), value.clone());
+            }
+            None => conditions.push(format!("attribute_not_exists({attribute})")),
+        }
+    }
+    request.condition_expression(conditions.join(" AND "))
 }

@@ -16,30 +16,29 @@ pub struct Table {
 }
 
 impl Table {
+    /// Returns the name of the table of histories: that of the environment, or else `History`.
+    #[must_use]
+    pub fn name_of_history(config: &Config) -> String {
+        config.text("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned())
+    }
+
     /// Returns the table of histories, for a function.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
     pub fn history(config: &Config) -> Result<Self, ClientError> {
-        Self::of_function(config, &config.history_table)
+        Self::of_function(config, Self::name_of_history(config))
     }
 
     /// Returns the table of accounts and keys, for a function.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
     pub fn access(config: &Config) -> Result<Self, ClientError> {
-        Self::of_function(config, &config.access_table)
+        let name = config.text("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned());
+        Self::of_function(config, name)
     }
 
-    fn of_function(config: &Config, name: &str) -> Result<Self, ClientError> {
-        let http = http::client(|client| client)?;
-        let url = config
-            .dynamodb_endpoint
-            .clone()
-            .or_else(|| Url::parse(&format!("https://dynamodb.{}.amazonaws.com", config.aws_region)).ok());
-        let client = client::of_function(config, http.clone());
-        Ok(Self { client, connection: url.map(|url| (http, url)), name: name.to_owned() })
+    fn of_function(config: &Config, name: String) -> Result<Self, ClientError> {
+        let (http, endpoint) = (http::client(|client| client)?, config.aws_endpoint(client::ENDPOINT)?);
+        let client = client::of_function(config.region(), endpoint.as_ref(), http.clone());
+        let of_region = || Url::parse(&format!("https://dynamodb.{}.amazonaws.com", config.region())).ok();
+        let url = endpoint.or_else(of_region);
+        Ok(Self { client, connection: url.map(|url| (http, url)), name })
     }
 
     /// Returns the table `name`, for a tool.

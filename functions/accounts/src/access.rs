@@ -1,19 +1,20 @@
-//! The table `Access`, from which the authorizer decides, and API Gateway, which counts requests. A command changes an account and its keys
-//! in one transaction ([`tables::access::apply`]). What it needs in API Gateway, it does before, so an interrupted command can be repeated.
+//! The table `Access`, from which the authorizer decides, and API Gateway, which counts requests. A command
+//! changes an account and its keys in one transaction ([`tables::access::apply`]). The changes that it
+//! needs in API Gateway come first, so an interrupted command can be repeated.
 
 use std::time::Duration;
 
 use common::auth::{AccountName, KeyId, KeyRecord};
 use common::config::Config;
 use common::lambda::StartError;
-use common::time::{UnixMilliseconds, UnixSeconds};
 use gateway::{Gateway, PlanLimits};
 use tables::access::{AccountRecord, Change};
 use tables::{Session, Table};
 
 use crate::error::Error;
 
-/// The most attempts if other processes change the same account. An account issues 100 keys a day, so few can be waiting.
+/// The most attempts if other processes change the same account. An account issues 100 keys a day, so few can
+/// be waiting.
 const ATTEMPTS: u32 = 50;
 /// The pause before the next attempt.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -32,8 +33,8 @@ pub(crate) struct Access {
 pub(crate) trait Plan {
     type Result;
 
-    /// Returns the change of the account as it was read, which is `None` if it does not exist. Called again if another process changes the
-    /// account meanwhile.
+    /// Returns the change of the account as it was read, which is `None` if it does not exist. Called again
+    /// if another process changes the account meanwhile.
     ///
     /// # Errors
     /// If the command is refused, or a step that must come before the change fails.
@@ -114,8 +115,4 @@ impl Access {
         }
         Err(Error::Contended(name.clone()))
     }
-}
-
-pub(crate) fn now() -> UnixSeconds {
-    UnixMilliseconds::of_system_clock().into()
 }

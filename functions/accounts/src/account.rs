@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use common::auth::{Account, AccountName, AccountStatus, GatewayKey, PaidTier, Tier};
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use tables::access::{AccountRecord, ended_keys};
 
-use crate::access::{Access, Plan, Planned, now};
+use crate::access::{Access, Plan, Planned};
 use crate::error::Error;
 use crate::response::Response;
 use crate::view::{AccountView, AccountWithKeys, Deleted, KeyView, Keys, Pruned};
@@ -61,7 +61,8 @@ pub(crate) async fn set(access: &Access, name: &AccountName, changes: Changes) -
     Ok(Response::of(&AccountView::at(now(), &account, &access.limits))?.about(name))
 }
 
-/// Completes the keys in API Gateway of all tiers of the account. Refuses a tier that a person has newly set and that is not offered.
+/// Completes the keys in API Gateway of all tiers of the account. Refuses a tier that a person has newly set
+/// and that is not offered.
 pub(crate) async fn complete(
     access: &Access,
     before: Option<&AccountRecord>,
@@ -111,8 +112,8 @@ pub(crate) async fn usage(access: &Access, name: &AccountName) -> Result<Respons
     Ok(Response::of(&usage)?.about(name))
 }
 
-/// Deletes the account, its keys, and its keys in API Gateway. The account's row goes last, so a repeated command finds what an interrupted
-/// one has left.
+/// Deletes the account, its keys, and its keys in API Gateway. The account's row goes last, so a repeated
+/// command finds what an interrupted one has left.
 pub(crate) async fn delete(access: &Access, name: &AccountName) -> Result<Response, Error> {
     let table = access.table();
     let mut deleted = 0;
@@ -149,8 +150,8 @@ fn done(name: &AccountName, keys: usize) -> Result<Response, Error> {
     Ok(Response::of(&Deleted { account: name.clone(), keys })?.about(name))
 }
 
-/// Marks the keys in API Gateway of an account whose paid time ended 180 days ago, so that no request uses them while they are deleted. Returns
-/// the marked keys.
+/// Marks the keys in API Gateway of an account whose paid time ended 180 days ago, so that no request uses
+/// them while they are deleted. Returns the marked keys.
 struct Mark<'a>(&'a AccountName);
 
 impl Plan for Mark<'_> {
@@ -189,7 +190,8 @@ fn has_lapsed(account: &AccountRecord) -> bool {
     account.account.last_paid().is_none_or(|paid| paid.plus(GATEWAY_KEYS_KEPT) < now())
 }
 
-/// Deletes the account's keys in API Gateway if its paid time ended 180 days ago. The next payment creates new ones.
+/// Deletes the account's keys in API Gateway if its paid time ended 180 days ago. The next payment creates
+/// new ones.
 pub(crate) async fn prune(access: &Access, name: &AccountName) -> Result<Response, Error> {
     let marked = access.change(name, &Mark(name)).await?;
     for key in &marked {

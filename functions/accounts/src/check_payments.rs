@@ -1,12 +1,13 @@
-//! `check_payments`: finds subscriptions that continue although their paid time has passed. Then events of Stripe do not arrive: the destination is
-//! disabled, the event source is deleted, or a rule is broken. A schedule sends this command once a day.
+//! `check_payments`: finds subscriptions that continue although their paid time has passed. Then events of
+//! Stripe do not arrive: the destination is disabled, the event source is deleted, or a rule is broken. A
+//! schedule sends this command once a day.
 
 use common::auth::{AccountName, SubscriptionId};
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use serde::Serialize;
 use tables::access::{AccessRow, AccountRecord};
 
-use crate::access::{Access, Plan, Planned, now};
+use crate::access::{Access, Plan, Planned};
 use crate::error::Error;
 use crate::response::Response;
 
@@ -58,7 +59,8 @@ pub(crate) async fn run(access: &Access) -> Result<Response, Error> {
     }
 }
 
-/// Reports the overdue subscriptions of the account, each once for an end of its paid time. Returns their number.
+/// Reports the overdue subscriptions of the account, each once for an end of its paid time. Returns their
+/// number.
 async fn check(access: &Access, record: &AccountRecord) -> Result<usize, Error> {
     let account = &record.account;
     let mut found = 0;
@@ -69,7 +71,8 @@ async fn check(access: &Access, record: &AccountRecord) -> Result<usize, Error> 
             continue;
         };
         let (name, paid_until) = (account.name.as_str(), since.to_string());
-        // The line comes first: a line that is repeated after an interruption is better than a line that is lost.
+        // The line comes first: a line that is repeated after an interruption is better than a line that is
+        // lost.
         tracing::warn!(account = name, subscription = id.as_str(), paid_until, "payment overdue");
         access.change(&account.name, &Note { account: &account.name, id, since }).await?;
         found += 1;

@@ -11,7 +11,8 @@ use crate::REQUEST_ID;
 use crate::command::Command;
 use crate::response::Reply;
 
-/// All attempts of an invocation have the same request id, so a repeated `issue_key` revokes the key of the earlier attempt.
+/// All attempts of an invocation have the same request id, so a repeated `issue_key` revokes the key of the
+/// earlier attempt.
 static LAMBDA: Service = Service {
     title: "Lambda",
     name: "lambda",
@@ -43,11 +44,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client of the function `name`. Without `endpoint`, requests go to Lambda in the identity's region. Without `identity`,
-    /// requests are not signed; only the local cloud accepts such requests.
-    ///
-    /// # Errors
-    /// If the TLS stack cannot be set up.
+    /// Returns a client of the function `name`. Without `endpoint`, requests go to Lambda in the identity's
+    /// region. Without `identity`, requests are not signed; only the local cloud accepts such requests.
     pub fn new(name: &str, endpoint: Option<&str>, identity: Option<Identity>) -> Result<Self, ClientError> {
         Ok(Self { lambda: aws::Client::new(&LAMBDA, endpoint, identity)?, name: name.to_owned() })
     }

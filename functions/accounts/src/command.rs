@@ -10,8 +10,8 @@ use crate::rows::Row;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// Creates or changes an account. Absent values stay unchanged. `tier` and `paid_until` are an entry beside the account's
-    /// subscriptions, and `status` is above all entries.
+    /// Creates or changes an account. Absent values stay unchanged. `tier` and `paid_until` are an entry
+    /// beside the account's subscriptions, and `status` is above all entries.
     SetAccount {
         account: AccountName,
         tier: Option<Tier>,
@@ -57,7 +57,6 @@ pub enum Command {
     Usage {
         account: AccountName,
     },
-    /// Deletes an account with its keys.
     DeleteAccount {
         account: AccountName,
     },

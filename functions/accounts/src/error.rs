@@ -65,7 +65,6 @@ pub enum Code {
     Unavailable,
 }
 
-/// An error as the function returns it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CommandFailure {
     pub code: Code,

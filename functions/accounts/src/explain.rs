@@ -1,9 +1,11 @@
-//! `explain_key`: the authorizer's decision with its reason, which clients do not see. The response never contains the key.
+//! `explain_key`: the authorizer's decision with its reason, which clients do not see. The response never
+//! contains the key.
 
 use common::auth::{ApiKey, Decision, MalformedKey, Refusal, decide};
+use common::time::now;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Access, now};
+use crate::access::Access;
 use crate::error::Error;
 use crate::response::Response;
 use crate::view::{AccountView, KeyView, reason};

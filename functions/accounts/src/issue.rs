@@ -1,16 +1,17 @@
-//! `issue_key` and `replace_key`. One transaction writes the new key, the account's list of valid keys, the replaced key and the id of the
-//! request, so two requests at once cannot both pass the checks of this file, and an interrupted command has done all or nothing.
+//! `issue_key` and `replace_key`. One transaction writes the new key, the account's list of valid keys, the
+//! replaced key and the id of the request, so two requests at once cannot both pass the checks of this file,
+//! and an interrupted command has done all or nothing.
 //!
-//! A caller may lose the response and repeat the request with the same id: the repetition revokes the key that the request has issued, and
-//! issues another one.
+//! A caller may lose the response and repeat the request with the same id: the repetition revokes the key
+//! that the request has issued, and issues another one.
 
 use std::time::Duration;
 
 use common::auth::{AccountName, ApiKey, KeyId, KeyRecord, KeyState, Label};
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use tables::access::{AccountRecord, Change, IssuedKey as Earlier, KeyChange, ValidKey};
 
-use crate::access::{Access, Plan, Planned, now};
+use crate::access::{Access, Plan, Planned};
 use crate::error::Error;
 use crate::response::Response;
 use crate::revoke::revoked;
@@ -158,7 +159,8 @@ impl Order<'_> {
             return Err(Error::LabelTaken { account, label, id: id.clone() });
         }
         let maximum = MOST_KEYS + usize::from(self.replaced.is_some());
-        // The replaced key counts only in its grace time, and it may have been revoked since an earlier attempt.
+        // The replaced key counts only in its grace time, and it may have been revoked since an earlier
+        // attempt.
         if account.lasting_keys() >= MOST_KEYS || account.keys.len() >= maximum {
             return Err(Error::TooManyKeys { account: self.account.clone(), maximum });
         }
@@ -166,7 +168,8 @@ impl Order<'_> {
     }
 }
 
-/// Ends the key after the grace time, and returns its change. A key that already has an end keeps the earlier one.
+/// Ends the key after the grace time, and returns its change. A key that already has an end keeps the earlier
+/// one.
 fn ended(account: &mut AccountRecord, key: KeyRecord, now: UnixSeconds, grace: Duration) -> KeyChange {
     if grace.is_zero() {
         return revoked(account, key, now);

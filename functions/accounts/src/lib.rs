@@ -1,8 +1,10 @@
-//! Manages accounts and API keys. Two functions run this binary: `accounts` accepts all commands, for operators and `cargo admin`; `keys`
-//! accepts the commands on the keys of one account, for sites. They have no route and no address: callers invoke them through IAM. An event
-//! is one command, and the response is its result or an error.
+//! Manages accounts and API keys. Two functions run this binary: `accounts` accepts all commands, for
+//! operators and `cargo admin`; `keys` accepts the commands on the keys of one account, for sites. They have
+//! no route and no address: callers invoke them through IAM. An event is one command, and the response is its
+//! result or an error.
 //!
-//! The log is an audit trail with one line per command, and one per changed row. No line and no error contains a key.
+//! The log is an audit trail with one line per command, and one per changed row. No line and no error
+//! contains a key.
 
 mod access;
 mod account;
@@ -20,7 +22,7 @@ mod view;
 use std::time::Duration;
 
 use common::auth::{AccountName, KeyId, Label, without_keys};
-use common::config::{AllowedCommands, Config};
+use common::config::{Config, ConfigError};
 use common::lambda::{
     Context, Diagnostic, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation,
     guard, milliseconds, serve, set_up,
@@ -61,6 +63,26 @@ pub fn run() -> Result<(), common::lambda::Error> {
     })
 }
 
+/// The commands that a function of this binary accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AllowedCommands {
+    All,
+    /// Only the commands on the keys of one account.
+    Keys,
+}
+
+impl AllowedCommands {
+    /// Reads `ALLOWED_COMMANDS`: `all` or `keys`; `all` if absent.
+    fn of(config: &Config) -> Result<Self, ConfigError> {
+        let allowed = config.value("ALLOWED_COMMANDS", "all or keys", |text| match text {
+            "all" => Some(Self::All),
+            "keys" => Some(Self::Keys),
+            _ => None,
+        });
+        Ok(allowed?.unwrap_or(Self::All))
+    }
+}
+
 struct Accounts {
     access: Access,
     allowed: AllowedCommands,
@@ -69,14 +91,15 @@ struct Accounts {
 
 impl Accounts {
     fn new(config: &Config) -> Result<Self, StartError> {
-        let (access, allowed) = (Access::new(config)?, config.allowed_commands);
+        let (access, allowed) = (Access::new(config)?, AllowedCommands::of(config)?);
         Ok(Self { access, allowed, is_cold: IsCold::default() })
     }
 
     /// Handles one event.
     ///
     /// # Errors
-    /// If a command of the schedule fails, so that Lambda repeats it. Any other failed command has a response.
+    /// If a command of the schedule fails, so that Lambda repeats it. Any other failed command has a
+    /// response.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<Reply, Diagnostic> {
         let start = Instant::now();
         let mut line = Line::default();
@@ -137,8 +160,8 @@ impl Accounts {
 }
 
 impl Access {
-    /// Runs a command. `request` is the caller's request id: for a day, a command that issues a key can be repeated with the same id. The
-    /// repetition revokes the key of the earlier attempt and issues a new one.
+    /// Runs a command. `request` is the caller's request id: for a day, a command that issues a key can be
+    /// repeated with the same id. The repetition revokes the key of the earlier attempt and issues a new one.
     ///
     /// # Errors
     /// If a step of the command fails. A repeated command completes the missing steps.

@@ -12,7 +12,6 @@ use crate::view::Note;
 pub struct Response {
     pub result: Value,
     pub notes: Vec<Note>,
-    /// The account that the log names.
     #[serde(skip)]
     pub(crate) account: Option<AccountName>,
     /// The key that the log names.

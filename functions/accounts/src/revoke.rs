@@ -1,10 +1,10 @@
 //! `revoke_key`.
 
 use common::auth::{AccountName, KeyId, KeyRecord, KeyState};
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use tables::access::{AccountRecord, Change, KeyChange};
 
-use crate::access::{Access, Plan, Planned, now};
+use crate::access::{Access, Plan, Planned};
 use crate::error::Error;
 use crate::response::Response;
 use crate::view::KeyView;
@@ -28,8 +28,8 @@ impl Plan for Revoke<'_> {
         let revoked = revoked(&mut account, key, now());
         let result = revoked.after.clone();
         let is_new = revoked.before.as_ref() != Some(&result);
-        let change = Change { keys: vec![revoked], ..Change::of(account) };
-        Ok(Planned { change: Some(change).filter(|_| is_new), result })
+        let change = is_new.then(|| Change { keys: vec![revoked], ..Change::of(account) });
+        Ok(Planned { change, result })
     }
 }
 
@@ -40,7 +40,8 @@ pub(crate) async fn run(access: &Access, id: &KeyId, owner: Option<&AccountName>
     Ok(Response::of(&KeyView::at(now(), &key))?.about_key(&account, id))
 }
 
-/// Removes the key from the account's valid keys, and returns its change: revoked at the time `at`, unless it has ended before.
+/// Removes the key from the account's valid keys, and returns its change: revoked at the time `at`, unless it
+/// has ended before.
 pub(crate) fn revoked(account: &mut AccountRecord, key: KeyRecord, at: UnixSeconds) -> KeyChange {
     account.keys.remove(&key.id());
     let state = match key.state_at(at) {

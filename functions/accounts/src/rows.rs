@@ -1,6 +1,7 @@
-//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves the tier and the status that a
-//! person has set, merges subscriptions with the stored ones, and moves the state of a key only forward, from issued to revoked. The row of
-//! a key has the key's SHA-256, from which the key cannot be computed.
+//! `export_rows` and `import_row`: accounts and keys as rows of a file. An import removes nothing, leaves the
+//! tier and the status that a person has set, merges subscriptions with the stored ones, and moves the state
+//! of a key only forward, from issued to revoked. The row of a key has the key's SHA-256, from which the key
+//! cannot be computed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,13 +10,13 @@ use common::auth::{
     Account, AccountName, AccountStatus, KeyDigest, KeyRecord, KeyState, Label, PaidTier, Subscription,
     SubscriptionId, Tier, without_keys,
 };
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tables::access::{AccessRow, AccountRecord, Change, KeyChange, OwnerChange, ValidKey};
 
-use crate::access::{Access, Plan, Planned, now};
+use crate::access::{Access, Plan, Planned};
 use crate::account::complete;
 use crate::error::Error;
 use crate::issue::{LONGEST_GRACE, MOST_KEYS};
@@ -97,7 +98,8 @@ impl KeyRow {
     /// Returns the key that the row describes.
     ///
     /// # Errors
-    /// If `last_four` is invalid, or `state` and `revoked_at` contradict each other. The error text names the field.
+    /// If `last_four` is invalid, or `state` and `revoked_at` contradict each other. The error text names the
+    /// field.
     pub fn key(&self) -> Result<KeyRecord, &'static str> {
         let Self { sha256, account, label, created_at, last_four, state, revoked_at, expires_at } =
             self.clone();
@@ -114,7 +116,8 @@ impl KeyRow {
 }
 
 impl Row {
-    /// Checks that the state of a key is possible, and that no time of the row is in the future. A replaced key expires after its grace time.
+    /// Checks that the state of a key is possible, and that no time of the row is in the future. A replaced
+    /// key expires after its grace time.
     ///
     /// # Errors
     /// The text names the field.
@@ -182,13 +185,13 @@ pub struct ExportedRows {
     pub next: Option<String>,
 }
 
-/// The result of importing a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Imported {
     Imported,
     AlreadyThere,
-    /// Not imported: the table has other values, the account has another issued key with the label, or the key's account is missing.
+    /// Not imported: the table has other values, the account has another issued key with the label, or the
+    /// key's account is missing.
     Different {
         reason: String,
     },

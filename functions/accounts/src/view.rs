@@ -20,7 +20,8 @@ pub struct AccountView {
     pub allowed: bool,
     /// Why the account's requests are rejected; `None` if requests are allowed.
     pub reason: Option<String>,
-    /// Until when API Gateway may still refuse the keys of a new account, although they are allowed; `None` after that time.
+    /// Until when API Gateway may still refuse the keys of a new account, although they are allowed; `None`
+    /// after that time.
     pub usable_from: Option<UnixSeconds>,
     pub subscriptions: Vec<SubscriptionView>,
 }
@@ -56,7 +57,6 @@ impl SubscriptionView {
 }
 
 impl AccountView {
-    /// The account at the time `now`.
     pub(crate) fn at(now: UnixSeconds, account: &Account, limits: &PlanLimits) -> Self {
         let entitlement = account.entitlement_at(now);
         let not_offered = |Entitlement { tier, .. }: Entitlement| {
@@ -82,7 +82,8 @@ impl AccountView {
     }
 }
 
-/// Returns why the account's requests are rejected even with a valid key: the authorizer's decision about an imaginary key.
+/// Returns why the account's requests are rejected even with a valid key: the authorizer's decision about an
+/// imaginary key.
 fn rejection(account: &Account, now: UnixSeconds) -> Option<String> {
     let digest: KeyDigest = "0".repeat(64).parse().ok()?;
     let key = KeyRecord {
@@ -145,7 +146,6 @@ pub struct KeyView {
 }
 
 impl KeyView {
-    /// The key at the time `now`.
     pub(crate) fn at(now: UnixSeconds, key: &KeyRecord) -> Self {
         let (state, revoked_at) = split(key.state_at(now));
         Self {
@@ -177,7 +177,6 @@ pub struct IssuedKey {
     pub view: KeyView,
 }
 
-/// The result of deleting an account.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Deleted {
     pub account: AccountName,
@@ -185,11 +184,11 @@ pub struct Deleted {
     pub keys: usize,
 }
 
-/// The result of pruning an account.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Pruned {
     pub account: AccountName,
-    /// The number of keys that were deleted from API Gateway; 0 if the account was paid for in the last 180 days.
+    /// The number of keys that were deleted from API Gateway; 0 if the account was paid for in the last 180
+    /// days.
     pub gateway_keys: usize,
 }
 

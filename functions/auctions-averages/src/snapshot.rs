@@ -30,18 +30,20 @@ pub(crate) struct AveragePrices<'a> {
     unknown: Option<Vec<&'a str>>,
 }
 
-/// The average prices of an item in the window, in coins, exact to 0.01. All prices are per item, even if stacks were sold.
+/// The average prices of an item in the window, in coins, exact to 0.01. All prices are per item, even if
+/// stacks were sold.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsItemAverages")]
 struct ItemAverages<'a> {
     /// The item's id.
     id: &'a str,
-    /// The average of the lowest buy-it-now prices at the end of each hour. Ignores hours in which the item was not listed; null if it was
-    /// never listed.
+    /// The average of the lowest buy-it-now prices at the end of each hour. Ignores hours in which the item
+    /// was not listed; null if it was never listed.
     lowest: Option<f64>,
     /// The sum of the prices of all sales divided by `sold`; null without a sale.
     sale: Option<f64>,
-    /// The median price of the sales; null without a sale. Unlike `sale`, it hardly changes with a few sales of improved copies.
+    /// The median price of the sales; null without a sale. Unlike `sale`, it hardly changes with a few sales
+    /// of improved copies.
     sale_median: Option<f64>,
     /// The number of sales, both buy-it-now and by bids.
     sales: u32,
@@ -105,10 +107,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the snapshot of the window at the time `now`. If no hour has ever been recorded, the snapshot is empty.
-    ///
-    /// # Errors
-    /// If the averages cannot be written as JSON.
+    /// Returns the snapshot of the window at the time `now`. If no hour has ever been recorded, the snapshot
+    /// is empty.
     pub(crate) fn new(
         window: &'static str,
         averages: Option<Averages>,
@@ -127,9 +127,6 @@ impl Snapshot {
     }
 
     /// Returns the data of the response: all items, or only the items with these ids.
-    ///
-    /// # Errors
-    /// If the averages cannot be written as JSON.
     pub(crate) fn document(&self, ids: Option<&AuctionIds>) -> Result<Arc<Document>, serde_json::Error> {
         let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
         let Averages { until, minutes, items } = &self.averages;

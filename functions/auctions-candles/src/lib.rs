@@ -1,4 +1,5 @@
-//! `GET /v1/auctions/candles`: the lowest prices of an item in auctions during hours or days, and the prices of its sales.
+//! `GET /v1/auctions/candles`: the lowest prices of an item in auctions during hours or days, and the prices
+//! of its sales.
 
 use common::description::{Describe, Description};
 use common::error::ApiError;
@@ -7,10 +8,10 @@ use common::request::split::split_id;
 use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::routes::{self, Route};
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
+use handlers::{CandlePages, not_before};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::CandlePages;
 use tables::auctions::{Candle, CandleFields};
 use tables::series::{Page, PagedCandle};
 
@@ -26,12 +27,13 @@ struct CandlePage<'a> {
     count: usize,
     /// The candles, oldest first. Intervals in which the item was neither listed nor sold have no candle.
     candles: Vec<PageEntry>,
-    /// The `before` of the next page, which is older; null if there are no older candles. Even a short or empty page can have a next page.
+    /// The `before` of the next page, which is older; null if there are no older candles. Even a short or
+    /// empty page can have a next page.
     next_before: Option<UnixSeconds>,
 }
 
-/// The prices of an item during one interval, in coins, exact to 0.01. All prices are per item, even for stacks. `lowest_` prices are null
-/// if the item was not listed, and `sale_` prices if it was not sold.
+/// The prices of an item during one interval, in coins, exact to 0.01. All prices are per item, even for
+/// stacks. `lowest_` prices are null if the item was not listed, and `sale_` prices if it was not sold.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsCandle")]
 struct PageEntry {
@@ -40,8 +42,8 @@ struct PageEntry {
     /// The prices, and the numbers of auctions and sales.
     #[serde(flatten)]
     fields: CandleFields,
-    /// Whether the candle is complete. If not, the day has not ended or its candle is not built yet, and this candle is computed from
-    /// hours.
+    /// Whether the candle is complete. If not, the day has not ended or its candle is not built yet, and this
+    /// candle is computed from hours.
     complete: bool,
 }
 
@@ -76,11 +78,18 @@ impl CandlePages for AuctionsCandles {
 
 impl Describe for AuctionsCandles {
     fn description() -> Description {
+        let [january_1, january_2] = [1_767_225_600_000, 1_767_312_000_000].map(UnixMilliseconds::new);
         Description::of::<CandlePage>(Self::ROUTE, include_str!("../example.json"))
             .fails("missing", "/v1/auctions/candles", missing_parameter("id", ""))
             .invalid("id", "/v1/auctions/candles?id=hyperion")
             .invalid("interval", "/v1/auctions/candles?id=HYPERION&interval=5m")
+            .invalid("from", "/v1/auctions/candles?id=HYPERION&from=yesterday")
             .invalid("before", "/v1/auctions/candles?id=HYPERION&before=now")
+            .fails(
+                "reversed",
+                "/v1/auctions/candles?id=HYPERION&from=2026-01-02T00:00:00Z&before=2026-01-01T00:00:00Z",
+                not_before(january_2, january_1),
+            )
             .invalid("limit", "/v1/auctions/candles?id=HYPERION&limit=0")
             .fails("semicolon", "/v1/auctions/candles?id=GOLDEN_DRAGON;4", split_id("id", "4"))
     }

@@ -1,5 +1,5 @@
 //! The Lambda binary of `auctions-candles`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<tables::CandlePagesHandler<auctions_candles::AuctionsCandles>>()
+    common::lambda::run::<handlers::CandlePagesHandler<auctions_candles::AuctionsCandles>>()
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use common::cache::Weight;
 use common::response::envelope::Document;
-use common::routes::AuctionIds;
+use common::routes::{AuctionIds, is_recent};
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{Coins, LONGEST_AGE, Price, Prices, select};
+use tables::auctions::{Coins, Price, Prices, select};
 
 /// The lowest prices of items in auctions.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,11 +36,13 @@ struct ItemPrices<'a> {
     id: &'a str,
     /// The lowest price in coins, exact to 0.01.
     lowest: f64,
-    /// The second lowest price in coins, exact to 0.01; null if there is only one auction. If it is much higher, `lowest` is probably an outlier.
+    /// The second lowest price in coins, exact to 0.01; null if there is only one auction. If it is much
+    /// higher, `lowest` is probably an outlier.
     second: Option<f64>,
     /// The number of running buy-it-now auctions. A stack counts once.
     listings: u32,
-    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if unknown. In the game, `/viewauction` opens it.
+    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if unknown. In the
+    /// game, `/viewauction` opens it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip_serializing_if = "Option::is_none", with = "Option<String>")]
     auction: Option<LowestAuction>,
@@ -72,9 +74,6 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// Returns the snapshot of the minute `recorded_at`. `prices` are sorted by id.
-    ///
-    /// # Errors
-    /// If the prices cannot be written as JSON.
     pub(crate) fn new(
         recorded_at: UnixSeconds,
         last_updated: UnixMilliseconds,
@@ -90,13 +89,10 @@ impl Snapshot {
 
     /// Whether the snapshot may still be served at the time `now`.
     pub(crate) fn is_recent(&self, now: UnixSeconds) -> bool {
-        now.get().abs_diff(self.recorded_at.get()) <= LONGEST_AGE.as_secs()
+        is_recent(self.recorded_at, now)
     }
 
     /// Returns the data of the response: all items, or only the items with these ids.
-    ///
-    /// # Errors
-    /// If the prices cannot be written as JSON.
     pub(crate) fn document(&self, ids: Option<&AuctionIds>) -> Result<Arc<Document>, serde_json::Error> {
         let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
         let (found, unknown) = select(ids, &self.prices);

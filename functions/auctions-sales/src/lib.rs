@@ -32,9 +32,11 @@ struct SalesPage<'a> {
     id: &'a str,
     /// The number of sales.
     count: usize,
-    /// The sales, newest first. Sales in the same millisecond are always on one page, so a page can have more than `limit`.
+    /// The sales, newest first. Sales in the same millisecond are always on one page, so a page can have more
+    /// than `limit`.
     sales: Vec<ItemSale>,
-    /// The `before` of the next page, which is older; null if there are no older sales. Even a short or empty page can have a next page.
+    /// The `before` of the next page, which is older; null if there are no older sales. Even a short or empty
+    /// page can have a next page.
     next_before: Option<UnixMilliseconds>,
 }
 
@@ -51,7 +53,8 @@ struct ItemSale {
     amount: NonZeroU32,
     /// Whether the auction was buy-it-now. Otherwise the highest bid won.
     bin: bool,
-    /// Whether the item is clean: it has no enchantments, reforge, stars, gems, skin or other upgrades. The level of a pet does not matter.
+    /// Whether the item is clean: it has no enchantments, reforge, stars, gems, skin or other upgrades. The
+    /// level of a pet does not matter.
     clean: bool,
     /// The level of a pet, from 1 to 200; null for other items.
     level: Option<PetLevel>,

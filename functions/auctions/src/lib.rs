@@ -23,7 +23,8 @@ const FIRST: PageNumber = PageNumber::new(0);
 /// Room for about 20 of the provider's roughly 60 pages.
 const CACHE_BYTES: usize = 24 * 1024 * 1024;
 
-/// A page of the running auctions. The provider refreshes each page separately, so `totalPages` may differ between pages.
+/// A page of the running auctions. The provider refreshes each page separately, so `totalPages` may differ
+/// between pages.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsPage")]
 #[serde(rename_all = "camelCase")]
@@ -41,9 +42,6 @@ struct RunningAuctions<'a> {
 }
 
 /// Returns the data of a response for the page `requested`, from the provider's response.
-///
-/// # Errors
-/// If the provider's response is invalid.
 pub fn shape(requested: PageNumber, response: &UpstreamResponse) -> Result<CachedPage, UpstreamError> {
     let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } =
         auctions::parse(requested, response)?;
@@ -83,8 +81,9 @@ pub struct Auctions {
 }
 
 impl Auctions {
-    /// Whether the page is known to exist: page 0 or the page itself is cached and counts it, or page 0 counts it after a fetch. So the
-    /// provider is not asked for pages beyond the last. If page 0 cannot be fetched, the page may exist.
+    /// Whether the page is known to exist: page 0 or the page itself is cached and counts it, or page 0
+    /// counts it after a fetch. So the provider is not asked for pages beyond the last. If page 0 cannot be
+    /// fetched, the page may exist.
     ///
     /// # Errors
     /// If page 0 does not count the page.
@@ -129,8 +128,8 @@ impl Handler for Auctions {
     const ROUTE: &'static Route = &routes::AUCTIONS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::provider(config)?;
-        let rhythm = Rhythm::of(auctions::REFRESH, config);
+        let upstream = Upstream::provider(config, None)?;
+        let rhythm = Rhythm::of(auctions::REFRESH, config)?;
         Ok(Self { upstream, rhythm, pages: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
     }
 

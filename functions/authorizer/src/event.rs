@@ -26,8 +26,8 @@ impl AuthorizerEvent {
         self.request_context.time()
     }
 
-    /// Returns the key in the header. `None` if the header is absent or repeats: the gateway caches the policy under one of the values,
-    /// and the authorizer might have checked another value.
+    /// Returns the key in the header. `None` if the header is absent or repeats: the gateway caches the
+    /// policy under one of the values, and the authorizer might have checked another value.
     pub(crate) fn key(&self) -> Option<&str> {
         let lists = self.multi_value_headers.iter().flatten().filter(|(name, _)| is_header(name));
         let mut values: Vec<&String> = lists.flat_map(|(_, values)| values).collect();
@@ -41,8 +41,8 @@ impl AuthorizerEvent {
         }
     }
 
-    /// Returns the resource of the policy: `GET` of every route of the stage, because the gateway caches one policy for all routes. `None`
-    /// if the ARN is invalid.
+    /// Returns the resource of the policy: `GET` of every route of the stage, because the gateway caches one
+    /// policy for all routes. `None` if the ARN is invalid.
     pub(crate) fn whole_stage(&self) -> Option<String> {
         // arn:aws:execute-api:REGION:ACCOUNT:API/STAGE/METHOD/PATH
         let mut parts = self.method_arn.splitn(3, '/');

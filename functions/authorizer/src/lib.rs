@@ -1,7 +1,9 @@
-//! The Lambda authorizer (type REQUEST) of the gateway. It decides whether a request with an API key is allowed.
+//! The Lambda authorizer (type REQUEST) of the gateway. It decides whether a request with an API key is
+//! allowed.
 //!
-//! It returns a policy that allows or denies the request. If the key is refused, the invocation fails with exactly
-//! `Unauthorized`, which the gateway turns into a 401. Every other failure becomes a 500, so an outage never lets a request in.
+//! It returns a policy that allows or denies the request. If the key is refused, the invocation fails with
+//! exactly `Unauthorized`, which the gateway turns into a 401. Every other failure becomes a 500, so an
+//! outage never lets a request in.
 
 mod event;
 mod policy;
@@ -37,7 +39,7 @@ type DecisionResult = Result<Decision, Box<dyn StandardError + Send + Sync>>;
 /// If the authorizer cannot start, or cannot reach the Runtime API. The log has the cause of a failed start.
 pub fn run() -> Result<(), Error> {
     let instance = set_up(LogName::Function(NAME), |config| {
-        let stack = config.stack_name.clone();
+        let stack = config.text("STACK_NAME").unwrap_or_default();
         Ok(Authorizer { records: KeyRecords::new(config)?, stack, is_cold: IsCold::default() })
     })?;
     block_on(async {

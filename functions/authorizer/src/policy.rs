@@ -38,7 +38,8 @@ struct PolicyContext {
 }
 
 impl PolicyResponse {
-    /// Returns the response for the decision in the stack. `None` if the key is refused: then the invocation must fail.
+    /// Returns the response for the decision in the stack. `None` if the key is refused: then the invocation
+    /// must fail.
     pub(crate) fn of(decision: &Decision, stack: &str, resource: String) -> Option<Self> {
         match decision {
             Decision::Refuse(_) => None,

@@ -1,5 +1,5 @@
-//! The rows of a key and its account, cached for a few seconds. Decisions are not cached, because they depend on the time of
-//! the request.
+//! The rows of a key and its account, cached for a few seconds. Decisions are not cached, because they depend
+//! on the time of the request.
 
 use std::time::Duration;
 
@@ -10,11 +10,12 @@ use common::invocation::Invocation;
 use common::lambda::StartError;
 use tables::{Error, Table, access};
 
-/// The TTL of the rows of a key. The gateway then caches the policy for a minute, so a revoked key is refused after at most
-/// 65 seconds, plus the response time of the table.
+/// The TTL of the rows of a key. The gateway then caches the policy for a minute, so a revoked key is refused
+/// after at most 65 seconds, plus the response time of the table.
 const TTL: Duration = Duration::from_secs(5);
 
-/// Room for 4,000 keys of accounts without subscriptions, or 800 of accounts with one. Unknown keys take hardly any space.
+/// Room for 4,000 keys of accounts without subscriptions, or 800 of accounts with one. Unknown keys take
+/// hardly any space.
 const CAPACITY_BYTES: usize = 2 * 1024 * 1024;
 /// The approximate size of a key and its account without subscriptions: a few short texts.
 const RECORD_BYTES: usize = 400;
@@ -54,9 +55,6 @@ impl KeyRecords {
     }
 
     /// Decides about a request with `key`.
-    ///
-    /// # Errors
-    /// If the table does not answer in time, or a row is corrupt.
     pub(crate) async fn decide(
         &self,
         key: &ApiKey,

@@ -15,7 +15,6 @@ use tables::series::{Interval, Slot};
 pub(crate) const INTERVAL_NAMES: &[&str] =
     if let Allowed::OneOf { words, .. } = SLOT_INTERVALS { words } else { &[] };
 
-/// The parameter `format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Format {
     Json,
@@ -33,7 +32,8 @@ impl Query {
     /// Parses the parameters of a request at the time `now`.
     ///
     /// # Errors
-    /// `BAD_REQUEST` if a parameter is missing or invalid. `NOT_FOUND` if the interval has not ended or has expired.
+    /// `BAD_REQUEST` if a parameter is missing or invalid. `NOT_FOUND` if the interval has not ended or has
+    /// expired.
     pub(crate) fn of(request: &Request, now: UnixSeconds) -> Result<Self, ApiError> {
         let interval = request.choice("interval", &bazaar::INTERVALS, |interval| interval.name)?;
         let opened_at: OpenedAt = request.required("opened_at", "")?;
@@ -61,7 +61,8 @@ pub(crate) fn not_a_start(interval: &'static Interval, time: UnixMilliseconds, r
     ))
 }
 
-/// The error for an interval that has not ended, or that ended less than ten minutes ago and whose candles are not built yet.
+/// The error for an interval that has not ended, or that ended less than ten minutes ago and whose candles
+/// are not built yet.
 pub(crate) fn not_complete(slot: Slot) -> ApiError {
     ApiError::not_found(format!(
         "The candles of {slot} are not complete yet: the interval ends at {}. Try again at {}.",

@@ -6,10 +6,10 @@ use common::request::parameters::ItemId;
 use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::routes::{self, Route};
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
+use handlers::{CandlePages, not_before};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::CandlePages;
 use tables::bazaar::{Candle, CandleFields};
 use tables::series::{Page, PagedCandle};
 
@@ -25,11 +25,13 @@ struct CandlePage<'a> {
     count: usize,
     /// The candles, oldest first. Intervals in which the product was not recorded have no candle.
     candles: Vec<PageEntry>,
-    /// The `before` of the next page, which is older; null if there are no older candles. Even a short or empty page can have a next page.
+    /// The `before` of the next page, which is older; null if there are no older candles. Even a short or
+    /// empty page can have a next page.
     next_before: Option<UnixSeconds>,
 }
 
-/// The prices and volumes of a product during one interval. Prices are in coins, rounded to 0.01; volumes are in items.
+/// The prices and volumes of a product during one interval. Prices are in coins, rounded to 0.01; volumes are
+/// in items.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarCandle")]
 struct PageEntry {
@@ -38,8 +40,8 @@ struct PageEntry {
     /// The prices and volumes.
     #[serde(flatten)]
     fields: CandleFields,
-    /// Whether the candle is complete. If not, the interval has not ended or its candle is not built yet, and further minutes may change
-    /// the values.
+    /// Whether the candle is complete. If not, the interval has not ended or its candle is not built yet, and
+    /// further minutes may change the values.
     complete: bool,
 }
 
@@ -73,11 +75,18 @@ impl CandlePages for BazaarCandles {
 
 impl Describe for BazaarCandles {
     fn description() -> Description {
+        let [january_1, january_2] = [1_767_225_600_000, 1_767_312_000_000].map(UnixMilliseconds::new);
         Description::of::<CandlePage>(Self::ROUTE, include_str!("../example.json"))
             .fails("missing", "/v1/bazaar/candles", missing_parameter("item_id", ""))
             .invalid("item_id", "/v1/bazaar/candles?item_id=ink_sack")
             .invalid("interval", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=2h")
+            .invalid("from", "/v1/bazaar/candles?item_id=INK_SACK:3&from=yesterday")
             .invalid("before", "/v1/bazaar/candles?item_id=INK_SACK:3&before=now")
+            .fails(
+                "reversed",
+                "/v1/bazaar/candles?item_id=INK_SACK:3&from=2026-01-02T00:00:00Z&before=2026-01-01T00:00:00Z",
+                not_before(january_2, january_1),
+            )
             .invalid("limit", "/v1/bazaar/candles?item_id=INK_SACK:3&limit=0")
     }
 }

@@ -1,5 +1,5 @@
 //! The Lambda binary of `bazaar-candles`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<tables::CandlePagesHandler<bazaar_candles::BazaarCandles>>()
+    common::lambda::run::<handlers::CandlePagesHandler<bazaar_candles::BazaarCandles>>()
 }

@@ -41,9 +41,11 @@ struct PriceHistory<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarHistoryPoint")]
 struct HistoryPoint {
-    /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there were no buy orders.
+    /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there were no buy
+    /// orders.
     sell_price: f64,
-    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there were no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there were no sell
+    /// offers.
     buy_price: f64,
     /// The number of items in open buy orders.
     sell_volume: i64,

@@ -13,9 +13,11 @@ pub(crate) struct Book<'a> {
     id: &'a str,
     /// When the provider refreshed the data, in Unix milliseconds.
     last_updated: i64,
-    /// The highest price of a buy order: the price of an instant sale, in coins; `null` if there are no buy orders.
+    /// The highest price of a buy order: the price of an instant sale, in coins; `null` if there are no buy
+    /// orders.
     top_buy_order: Option<f64>,
-    /// The lowest price of a sell offer: the price of an instant purchase, in coins; `null` if there are no sell offers.
+    /// The lowest price of a sell offer: the price of an instant purchase, in coins; `null` if there are no
+    /// sell offers.
     top_sell_offer: Option<f64>,
     /// The open buy orders, highest price first: at most 30 prices, as the provider gives them.
     buy_orders: Vec<BookLevel>,
@@ -23,7 +25,8 @@ pub(crate) struct Book<'a> {
     sell_offers: Vec<BookLevel>,
     /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     sell_price: f64,
-    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell
+    /// offers.
     buy_price: f64,
 }
 
@@ -40,7 +43,6 @@ struct BookLevel {
 }
 
 impl<'a> Book<'a> {
-    /// Returns the order book of the product.
     pub(crate) fn of(product: &'a Product, orders: OrderBook, last_updated: i64) -> Self {
         let OrderBook { buy_orders, sell_offers } = orders;
         let top = |levels: &[Level]| levels.first().map(|level| level.price_per_unit);

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::processed::ProcessedItem;
 
-/// The limits of a request. The table of routes has the defaults. Products below the default minimums earn too little or hardly sell.
+/// The limits of a request. The table of routes has the defaults. Products below the default minimums earn
+/// too little or hardly sell.
 #[derive(Debug)]
 pub struct Rules {
     /// The maximum number of flips.
@@ -24,8 +25,8 @@ pub struct Rules {
 pub(crate) struct Flips<'a> {
     /// The number of items.
     count: usize,
-    /// The items with a `sellPrice` of at least `min_price`, and a `sellVolume` and a `buyVolume` of at least `min_volume`. Sorted by
-    /// `spreadPercent`, highest first, then by id.
+    /// The items with a `sellPrice` of at least `min_price`, and a `sellVolume` and a `buyVolume` of at least
+    /// `min_volume`. Sorted by `spreadPercent`, highest first, then by id.
     items: Vec<ProcessedItem<'a>>,
 }
 

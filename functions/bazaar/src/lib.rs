@@ -38,8 +38,8 @@ impl Handler for Bazaar {
 
     fn new(config: &Config) -> Result<Self, StartError> {
         Ok(Self {
-            upstream: Upstream::provider(config)?,
-            rhythm: Rhythm::of(REFRESH, config),
+            upstream: Upstream::provider(config, None)?,
+            rhythm: Rhythm::of(REFRESH, config)?,
             snapshot: Cache::new(Self::ROUTE.cache, usize::MAX),
         })
     }
@@ -52,8 +52,8 @@ impl Handler for Bazaar {
         let (query, invocation) = (Query::of(request)?, request.invocation());
         let now = invocation.now();
         let is_latest = |snapshot: &Arc<Snapshot>| self.rhythm.is_latest(snapshot.refresh(), now);
-        // Only `mode=full` returns the orders of all products. A refresh for this mode therefore reads the orders, and fails if they are
-        // not JSON.
+        // Only `mode=full` returns the orders of all products. A refresh for this mode therefore reads the
+        // orders, and fails if they are not JSON.
         let orders = if matches!(query, Query::Full) { Orders::Read } else { Orders::LeftOut };
         let fetch = async || {
             let response = self.upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;

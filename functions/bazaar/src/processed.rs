@@ -14,7 +14,8 @@ pub(crate) struct ProcessedItem<'a> {
     pub(crate) id: &'a str,
     /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     pub(crate) sell_price: f64,
-    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell
+    /// offers.
     pub(crate) buy_price: f64,
     /// The number of items in open buy orders.
     pub(crate) sell_volume: i64,
@@ -24,9 +25,11 @@ pub(crate) struct ProcessedItem<'a> {
     pub(crate) spread: f64,
     /// The spread in per cent of `sellPrice`; 0 if `sellPrice` is 0.
     pub(crate) spread_percent: f64,
-    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the
+    /// live state.
     pub(crate) sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes
+    /// the live state.
     pub(crate) buy_moving_week: i64,
 }
 

@@ -20,7 +20,6 @@ pub enum Query {
     Item(ProductId),
     /// The products with the highest spreads.
     Flips(Rules),
-    /// The products with these ids.
     Items(BazaarIds),
     /// The open orders of the product with this id.
     Book(ProductId),
@@ -30,9 +29,6 @@ pub enum Query {
 
 impl Query {
     /// Parses the parameters of the request.
-    ///
-    /// # Errors
-    /// `BAD_REQUEST` if a parameter is missing or invalid.
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
         Ok(match request.word("mode")? {
             "full" => Self::Full,
@@ -83,7 +79,6 @@ impl FromStr for ProductId {
     }
 }
 
-/// The error for an id that no product has.
 pub(crate) fn unknown_item(id: &str) -> ApiError {
     let id = Excerpt::of(id);
     ApiError::not_found(format!(

@@ -52,15 +52,18 @@ struct BazaarQuickStatus {
     sell_price: f64,
     /// The number of items in open buy orders.
     sell_volume: i64,
-    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the
+    /// live state.
     sell_moving_week: i64,
     /// The number of open buy orders.
     sell_orders: i64,
-    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell
+    /// offers.
     buy_price: f64,
     /// The number of items in open sell offers.
     buy_volume: i64,
-    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes
+    /// the live state.
     buy_moving_week: i64,
     /// The number of open sell offers.
     buy_orders: i64,

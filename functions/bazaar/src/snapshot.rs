@@ -54,7 +54,8 @@ impl Snapshot {
     /// Returns the snapshot in the response.
     ///
     /// # Errors
-    /// If the response is invalid, if more than half of its products are invalid, or if no product has a price.
+    /// If the response is invalid, if more than half of its products are invalid, or if no product has a
+    /// price.
     pub fn of(response: UpstreamResponse, orders: Orders) -> Result<Self, UpstreamError> {
         let bazaar::Market { products, last_updated, raw } = bazaar::market(&response, orders)?;
         let products = products.into_usable(&response)?;
@@ -70,7 +71,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns this snapshot with [`Refresh::replacing`] applied to its refresh. `kept` is the replaced snapshot and the time of its fetch.
+    /// Returns this snapshot with [`Refresh::replacing`] applied to its refresh. `kept` is the replaced
+    /// snapshot and the time of its fetch.
     pub(crate) fn replacing(self, kept: Option<(&Self, UnixMilliseconds)>) -> Self {
         let kept = kept.map(|(kept, fetched_at)| (kept.refresh, fetched_at));
         Self { refresh: self.refresh.replacing(kept), ..self }
@@ -84,7 +86,8 @@ impl Snapshot {
     /// Returns the data for the query.
     ///
     /// # Errors
-    /// `NOT_FOUND` if no product has the id in the query. An internal error if the requested orders are malformed.
+    /// `NOT_FOUND` if no product has the id in the query. An internal error if the requested orders are
+    /// malformed.
     pub fn document(&self, query: &Query) -> Result<Arc<Document>, ApiError> {
         match query {
             Query::Full => Ok(self.full()?),
@@ -92,7 +95,9 @@ impl Snapshot {
             Query::Prices => self.prices(),
             Query::Item(id) => written(&ProcessedItem::of(self.product(id)?)),
             Query::Flips(rules) => written(&flips(&self.products, rules)),
-            Query::Items(ids) => written(&Selection::of(&self.products, ids)),
+            Query::Items(ids) => {
+                written(&Selection::of(&self.response, &self.products, self.last_updated, ids))
+            }
             Query::Book(id) => {
                 let product = self.product(id)?;
                 let orders = order_book(&self.response, product)?;
@@ -131,7 +136,6 @@ impl Snapshot {
         Ok(Arc::clone(self.prices.get_or_init(|| prices)))
     }
 
-    /// Returns the product with this id.
     fn product(&self, id: &ProductId) -> Result<&Product, ApiError> {
         let product = self.products.iter().find(|product| *product.id == *id.as_str());
         product.ok_or_else(|| unknown_item(id.as_str()))

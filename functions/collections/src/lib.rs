@@ -1,5 +1,5 @@
-//! `GET /v1/collections`: all collections with their tiers. The provider's object already has the shape of the response, so its
-//! text passes through.
+//! `GET /v1/collections`: all collections with their tiers. The provider's object already has the shape of
+//! the response, so its text passes through.
 
 mod schema;
 
@@ -11,7 +11,6 @@ use common::routes::{self, Route};
 use common::upstream::{Success, UpstreamError, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 
-/// The provider's response.
 #[derive(Deserialize)]
 struct ProviderCollections<'a> {
     #[serde(rename = "success")]

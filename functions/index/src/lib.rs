@@ -1,5 +1,6 @@
-//! `GET /` lists the endpoints, and `GET /openapi.json`, `GET /docs.md` and `GET /llms.txt` describe them. This function also responds to
-//! the CORS preflight of every path, and with a 404 to every request that matches no route.
+//! `GET /` lists the endpoints, and `GET /openapi.json`, `GET /docs.md` and `GET /llms.txt` describe them.
+//! This function also responds to the CORS preflight of every path, and with a 404 to every request that
+//! matches no route.
 
 use common::config::Config;
 use common::description::{Describe, Description};
@@ -19,8 +20,8 @@ const NAME: &str = "Game Data Query Service";
 /// The placeholder in both texts for the address of the public files.
 const PUBLIC_FILES: &str = "{files}";
 
-/// The OpenAPI document. `cargo generate` generates it from the functions' types, a test compares the two, and the build script
-/// removes white space.
+/// The OpenAPI document. `cargo generate` generates it from the functions' types, a test compares the two,
+/// and the build script removes white space.
 const OPENAPI_DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
 /// The API reference as Markdown, which `cargo generate` also writes.
@@ -129,9 +130,9 @@ impl Handler for Index {
     const ROUTE: &'static Route = &routes::INDEX;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let given = Some(&config.documentation_url).filter(|url| !url.is_empty());
-        let documentation = given.cloned().unwrap_or_else(|| routes::OPENAPI.path.to_owned());
-        let public_files = Some(config.public_files_url.clone()).filter(|url| !url.is_empty());
+        let documentation =
+            config.text("DOCUMENTATION_URL").unwrap_or_else(|| routes::OPENAPI.path.to_owned());
+        let public_files = config.text("PUBLIC_FILES_URL");
         let address = public_files.as_deref().unwrap_or("none");
         let [reference, summary] =
             [&REFERENCE, &SUMMARY].map(|text| &*Box::leak(Box::new(text.with_value(PUBLIC_FILES, address))));
@@ -143,7 +144,8 @@ impl Handler for Index {
             ("GET" | "HEAD", path) if path == routes::INDEX.path => {
                 endpoints(&self.documentation, self.public_files.as_deref())?
             }
-            // Copied for each request: there are few requests, and a document built at the start would delay every cold start.
+            // Copied for each request: there are few requests, and a document built at the start would delay
+            // every cold start.
             ("GET" | "HEAD", path) if path == routes::OPENAPI.path => {
                 Document::bare(OPENAPI_DOCUMENT.to_owned())
             }
@@ -158,10 +160,8 @@ impl Handler for Index {
     }
 }
 
-/// Returns the list of endpoints. `documentation` is the address of the documentation, and `public_files` that of the public files.
-///
-/// # Errors
-/// If the list cannot be written as JSON.
+/// Returns the list of endpoints. `documentation` is the address of the documentation, and `public_files`
+/// that of the public files.
 pub fn endpoints(documentation: &str, public_files: Option<&str>) -> Result<Document, ApiError> {
     let data = EndpointList {
         name: NAME,

@@ -66,8 +66,8 @@ struct WholeCatalogue<'a> {
 #[derive(Debug)]
 pub struct Items {
     upstream: Upstream,
-    /// The data of each mode. The data of a mode is fetched only when the mode is requested, so few instances hold the large data of
-    /// `mode=full`.
+    /// The data of each mode. The data of a mode is fetched only when the mode is requested, so few instances
+    /// hold the large data of `mode=full`.
     latest: Cache<&'static str, Arc<Document>>,
 }
 
@@ -76,7 +76,7 @@ impl Handler for Items {
 
     fn new(config: &Config) -> Result<Self, StartError> {
         let latest = Cache::new(Self::ROUTE.cache, usize::MAX).of_one_resource();
-        Ok(Self { upstream: Upstream::provider(config)?, latest })
+        Ok(Self { upstream: Upstream::provider(config, None)?, latest })
     }
 
     async fn warm_up(&self) {

@@ -13,8 +13,8 @@ pub(crate) struct WholeItems {
     items: Vec<WholeItem>,
 }
 
-/// An item as the provider gives it, but without the signature of its skin. It may have more fields. Most items have only a few of these
-/// fields.
+/// An item as the provider gives it, but without the signature of its skin. It may have more fields. Most
+/// items have only a few of these fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct WholeItem {

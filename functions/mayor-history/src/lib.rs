@@ -3,10 +3,11 @@
 use common::description::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
+use handlers::{HistoryList, HistoryListHandler};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Error, HistoryList, HistoryListHandler, Session};
+use tables::{Error, Session};
 
 /// A past mayor and their term.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! The Lambda binary of `mayor-history`.
 
-use tables::HistoryListHandler;
+use handlers::HistoryListHandler;
 
 fn main() -> Result<(), common::lambda::Error> {
     common::lambda::run::<HistoryListHandler<mayor_history::MayorHistory>>()

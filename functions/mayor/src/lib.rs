@@ -21,9 +21,10 @@ struct MayorAndElections<'a> {
     /// The open election as the provider gives it; `{}` while the booth is closed.
     #[schemars(with = "schema::Election")]
     current: Election<'a>,
-    /// The election that the sitting mayor won, as the provider gives it; `{}` if the provider gives none. The sitting minister is its
-    /// candidate with the second most `votes`, and gives the perk with `minister: true`. A special mayor has no minister: none of the
-    /// mayor's perks here has `minister: true`. While `votes` are hidden, no response shows the minister.
+    /// The election that the sitting mayor won, as the provider gives it; `{}` if the provider gives none.
+    /// The sitting minister is its candidate with the second most `votes`, and gives the perk with `minister:
+    /// true`. A special mayor has no minister: none of the mayor's perks here has `minister: true`. While
+    /// `votes` are hidden, no response shows the minister.
     #[schemars(with = "schema::Election")]
     election: Election<'a>,
 }

@@ -38,8 +38,8 @@ struct PromisedPerk {
     name: String,
     /// The effect of the perk, with the game's `§` colour codes.
     description: String,
-    /// Whether the perk also applies if the candidate only becomes minister. Absent in old elections, which had no
-    /// ministers.
+    /// Whether the perk also applies if the candidate only becomes minister. Absent in old elections, which
+    /// had no ministers.
     #[schemars(skip_serializing_if = "Option::is_none", with = "bool")]
     minister: Option<bool>,
 }

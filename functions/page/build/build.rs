@@ -1,5 +1,6 @@
-//! Writes the pages, and the files that they load, as Rust code. Each content is stored as a JSON string, ready for the function's
-//! response. The addresses of all files that pages load contain the same hash, which covers all of these files.
+//! Writes the pages, and the files that they load, as Rust code. Each content is stored as a JSON string,
+//! ready for the function's response. The addresses of all files that pages load contain the same hash, which
+//! covers all of these files.
 
 mod compact;
 mod join;
@@ -22,13 +23,16 @@ const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
 const VENDOR: &str = "vendor";
 const README: &str = "README.md";
 
-/// The file of each page, with the name of its constant and its policy. Pages have stable addresses, without the hash.
+/// The file of each page, with the name of its constant and its policy. Pages have stable addresses, without
+/// the hash.
 const PAGES: [(&str, &str, &str); 2] =
     [("docs.html", "DOCS", DOCS_POLICY), ("market.html", "MARKET", MARKET_POLICY)];
 
-/// The modules that are joined with their imports: the market page's module, and the modules of the views that it loads later.
+/// The modules that are joined with their imports: the market page's module, and the modules of the views
+/// that it loads later.
 const MARKET: &str = "market.js";
-const LAZY: [&str; 3] = ["item.js", "mayor.js", "flips.js"];
+const LAZY: [&str; 7] =
+    ["item.js", "running.js", "hours.js", "tables.js", "mayor.js", "sales.js", "status.js"];
 
 /// The page that contains the operations of the OpenAPI document.
 const REFERENCE: &str = "docs.html";
@@ -38,7 +42,8 @@ const DOCUMENT: &str = "../index/openapi.json";
 /// The icon, which is also the response to `GET /favicon.ico`.
 const ICON: &str = "icon.svg";
 
-/// Scalar, the script of the API reference. This is also its name in the crate `scalar_api_reference`, which contains it.
+/// Scalar, the script of the API reference. This is also its name in the crate `scalar_api_reference`, which
+/// contains it.
 const REFERENCE_SCRIPT: &str = "scalar.js";
 
 /// The placeholder in a page for the folder of its files.
@@ -52,8 +57,8 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// `Cache-Control` of all other files.
 const SHORT: &str = "public, max-age=300";
 
-/// The market page has scripts and styles only in files, and no script turns text into markup. With the trusted-types policy `library`,
-/// `lazy.js` adds one script.
+/// The market page has scripts and styles only in files, and no script turns text into markup. With the
+/// trusted-types policy `library`, `views.js` adds one script.
 const MARKET_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types library";
 
@@ -108,20 +113,7 @@ fn sources() -> io::Result<Vec<Source>> {
     let mut sources = vec![reference_script()?];
     for folder in FOLDERS {
         println!("cargo::rerun-if-changed={folder}");
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-            if name != README {
-                let mut text = fs::read_to_string(&path)?;
-                let is_code =
-                    path.extension().is_some_and(|extension| extension == "js" || extension == "css");
-                let is_own = folder != VENDOR;
-                if is_code && is_own {
-                    text = compact(&text).map_err(|reason| io::Error::other(format!("{name}: {reason}")))?;
-                }
-                sources.push(Source { name, text, is_own });
-            }
-        }
+        read(Path::new(folder), folder != VENDOR, &mut sources)?;
     }
     sources.sort_by(|one, other| one.name.cmp(&other.name));
     for (one, next) in sources.iter().zip(sources.iter().skip(1)) {
@@ -132,11 +124,42 @@ fn sources() -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Replaces the market page's module, and the modules of the views, by joined modules. All other modules stay as files, because the API
-/// reference imports one of them.
-///
-/// # Errors
-/// If a module cannot be joined.
+/// Adds the files of this folder and of the folders in it to `sources`.
+fn read(folder: &Path, is_own: bool, sources: &mut Vec<Source>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read(&path, is_own, sources)?;
+            continue;
+        }
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        if name != README {
+            let mut text = fs::read_to_string(&path)?;
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            if is_own && ["css", "js"].contains(&extension) {
+                text = compact(&text).map_err(|reason| io::Error::other(format!("{name}: {reason}")))?;
+            }
+            if is_own && extension == "js" {
+                text = in_one_folder(&text);
+            }
+            sources.push(Source { name, text, is_own });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the module with `"./name"` in place of every relative path in quotation marks, such as
+/// `"../folder/name"`.
+fn in_one_folder(module: &str) -> String {
+    let parts = module.split('"').map(|part| match part.rsplit_once('/') {
+        Some((_, name)) if part.starts_with("./") || part.starts_with("../") => format!("./{name}"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("\"")
+}
+
+/// Replaces the market page's module, and the modules of the views, by joined modules. All other modules stay
+/// as files, because the API reference imports one of them.
 fn join_modules(assets: &mut [Source]) -> Result<(), String> {
     let is_module =
         |source: &&Source| source.is_own && Path::new(&source.name).extension() == Some("js".as_ref());

@@ -1,7 +1,7 @@
 //! Makes scripts and style sheets smaller without changing their effect.
 
-/// Returns the script or style sheet without indentation, empty lines and comments that begin a line. These are about a quarter of its
-/// size.
+/// Returns the script or style sheet without indentation, empty lines and comments that begin a line. These
+/// are about a quarter of its size.
 ///
 /// # Errors
 /// - If code follows the end of a comment on the same line: the code would be left out with the comment.
@@ -41,7 +41,8 @@ enum Open {
     Braces,
 }
 
-/// Updates `open` with this line. Assumes that strings and regular expressions contain no backtick and only matching braces.
+/// Updates `open` with this line. Assumes that strings and regular expressions contain no backtick and only
+/// matching braces.
 fn follow(line: &str, open: &mut Vec<Open>) {
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {

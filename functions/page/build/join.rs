@@ -1,7 +1,9 @@
-//! Joins modules, so that a browser loads a few files instead of one for each module. Joined modules also compress better.
+//! Joins modules, so that a browser loads a few files instead of one for each module. Joined modules also
+//! compress better.
 //!
-//! A module keeps its scope: it becomes a function that is called once and returns the module's exports. A module may contain
-//! `import { a, b as c } from "./module.js";` and `export const a`, each at the beginning of a line.
+//! A module keeps its scope: it becomes a function that is called once and returns the module's exports. A
+//! module may contain `import { a, b as c } from "./module.js";` and `export const a`, each at the beginning
+//! of a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +23,9 @@ struct Module<'a> {
     lines: Vec<&'a str>,
 }
 
-/// Joins the module `entry` with its imports. `base` is the name and the content of another joined file; modules in `base` are imported
-/// from it instead. A module that is not among `modules` is a library, and stays a file.
+/// Joins the module `entry` with its imports. `base` is the name and the content of another joined file;
+/// modules in `base` are imported from it instead. A module that is not among `modules` is a library, and
+/// stays a file.
 ///
 /// # Errors
 /// If a line cannot be parsed, or if modules import each other in a circle.
@@ -66,7 +69,8 @@ pub(crate) fn join(
     Ok(Joined { modules: modules.into_iter().map(str::to_owned).collect(), code })
 }
 
-/// Adds the module to `order`, after all of its imports. `path` lists the modules whose imports led to this one.
+/// Adds the module to `order`, after all of its imports. `path` lists the modules whose imports led to this
+/// one.
 fn visit<'a>(
     name: &'a str,
     modules: &BTreeMap<&'a str, &'a str>,
@@ -74,9 +78,9 @@ fn visit<'a>(
     order: &mut Vec<(&'a str, Module<'a>)>,
     path: &mut Vec<&'a str>,
 ) -> Result<(), String> {
+    let Some(code) = modules.get(name) else { return Ok(()) };
     let is_in_base = base.is_some_and(|(_, base)| base.modules.contains(name));
-    let Some(code) = modules.get(name).filter(|_| !is_in_base) else { return Ok(()) };
-    if order.iter().any(|(joined, _)| *joined == name) {
+    if is_in_base || order.iter().any(|(joined, _)| *joined == name) {
         return Ok(());
     }
     if path.contains(&name) {

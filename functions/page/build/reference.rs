@@ -1,5 +1,5 @@
-//! The API reference as HTML, generated from the OpenAPI document. The HTML is in the page itself, so that a reader without JavaScript, or
-//! with a slow connection, does not wait for Scalar.
+//! The API reference as HTML, generated from the OpenAPI document. The HTML is in the page itself, so that a
+//! reader without JavaScript, or with a slow connection, does not wait for Scalar.
 
 use std::fmt::Write;
 use std::io;
@@ -18,9 +18,6 @@ const RESPONSE_LINES: usize = 40;
 const BASE: &str = "<span class=\"base\">YOUR_BASE_URL</span>";
 
 /// Returns the page with parts of the document in place of the page's placeholders.
-///
-/// # Errors
-/// If the document lacks the example of the quick start.
 pub(crate) fn with_document(page: &str, document: &Value) -> io::Result<String> {
     let (python, output) = first_steps(document)
         .ok_or_else(|| io::Error::other(format!("{FIRST_PATH} lacks its example {FIRST_EXAMPLE}")))?;

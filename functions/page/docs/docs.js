@@ -1,6 +1,6 @@
 // The API reference. The page has every operation as text. This script adds the address of the service, and Scalar's forms that send
 // requests. Scalar's script, `scalar.js`, is loaded when a reader opens the forms.
-import { asKey, keepForTab, keepKey, readKey, watchKey } from "./key.js";
+import { asKey, keepForTab, keepKey, readKey, watchKey } from "../market/data/key.js";
 
 // Scalar validates with zod, which tests whether the policy allows `new Function`. The policy does not, and the browser would report the
 // attempt. This setting of zod prevents the attempt.

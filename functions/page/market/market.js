@@ -1,34 +1,13 @@
 // The market page: a frame with the search and one view. A view is a component with the parameters of the address as
 // `parameters`. It requests its data with `useResource`, and shows skeletons until they arrive, or a `Failure`.
-import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
-import { Link, focusView, show, useAddress } from "./address.js";
-import { forget, refusalOf } from "./api.js";
-import { Auctions } from "./auctions.js";
-import { Banner, forgetKey, linked, sentence } from "./failure.js";
-import { FILES } from "./files.js";
-import { Items } from "./items.js";
-import { asKey, isRemembered, keepKey, remember, useKey } from "./key.js";
-import { LazyFlips, LazyItem, LazyMayor, loadItem } from "./lazy.js";
-import { Overview } from "./overview.js";
-import { Sales } from "./sales.js";
-import { Search } from "./search.js";
-import { Status } from "./status.js";
-import { useTitle } from "./title.js";
-import { Watch } from "./watch.js";
-
-/** The views by the parameter `view`. If there are public files, views with `hasFiles` are also shown without a key. */
-const VIEWS = {
-  overview: { View: Overview, hasFiles: true },
-  items: { View: Items, label: "Items", hasFiles: true },
-  flips: { View: LazyFlips, label: "Flips", hasFiles: true },
-  auctions: { View: Auctions, label: "Auctions", hasFiles: true },
-  watch: { View: Watch, label: "Watched", hasFiles: true },
-  mayor: { View: LazyMayor, label: "Mayor" },
-  sales: { View: Sales, label: "Fire sales" },
-  status: { View: Status, label: "Status", isPublic: true },
-  item: { View: LazyItem },
-  key: { View: Overview },
-};
+import { html, render, useEffect, useErrorBoundary, useState } from "../vendor/htm-preact.js";
+import { Link, focusView, show, useAddress, useTitle } from "./parts/address.js";
+import { forget, refusalOf } from "./data/api.js";
+import { Banner, forgetKey, linked, sentence } from "./parts/failure.js";
+import { FILES } from "./data/files.js";
+import { asKey, isRemembered, keepKey, remember, useKey } from "./data/key.js";
+import { Search } from "./parts/search.js";
+import { VIEWS, loadItem } from "./views.js";
 
 /** The address where users get their keys, as the operator has configured it. */
 const DASHBOARD = document.querySelector("meta[name=dashboard]")?.content;

@@ -1,8 +1,9 @@
-//! The pages for people, which are the API reference (`GET /docs`) and the market (`GET /market`), and the files that they load. The binary
-//! contains all of them.
+//! The pages for people, which are the API reference (`GET /docs`) and the market (`GET /market`), and the
+//! files that they load. The binary contains all of them.
 //!
-//! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build script chooses the
-//! headers of each file. The addresses of the files contain a hash of all files, so browsers can keep them permanently.
+//! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build
+//! script chooses the headers of each file. The addresses of the files contain a hash of all files, so
+//! browsers can keep them permanently.
 
 use common::config::Config;
 use common::error::ApiError;
@@ -13,6 +14,7 @@ use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::response::Response;
 use common::response::file::File;
 use common::routes::{self, Route};
+use reqwest::Url;
 
 /// The code that the build script writes.
 #[expect(clippy::unreadable_literal, reason = "generated code")]
@@ -22,11 +24,13 @@ mod files {
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
 
-/// The placeholders in the pages for the address where users get their keys, and for the address of the public files.
+/// The placeholders in the pages for the address where users get their keys, and for the address of the
+/// public files.
 const DASHBOARD: &str = "{dashboard}";
 const PUBLIC_FILES: &str = "{files}";
 
-/// The part of the market page's policy that allows connections. The origin of the public files is added to it.
+/// The part of the market page's policy that allows connections. The origin of the public files is added to
+/// it.
 const CONNECTIONS: &str = "connect-src 'self'";
 
 #[derive(Debug)]
@@ -40,11 +44,11 @@ impl Handler for Pages {
     const ROUTE: &'static Route = &routes::ASSETS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let [docs, market] = [&files::DOCS, &files::MARKET].map(|page| {
-            page.with_value(DASHBOARD, &config.dashboard_url)
-                .with_value(PUBLIC_FILES, &config.public_files_url)
-        });
-        let market = match config.public_files_origin() {
+        let [dashboard, public_files] =
+            ["DASHBOARD_URL", "PUBLIC_FILES_URL"].map(|variable| config.text(variable).unwrap_or_default());
+        let [docs, market] = [&files::DOCS, &files::MARKET]
+            .map(|page| page.with_value(DASHBOARD, &dashboard).with_value(PUBLIC_FILES, &public_files));
+        let market = match origin(&public_files) {
             Some(origin) => with_connection(&market, &origin),
             None => market,
         };
@@ -61,14 +65,20 @@ impl Handler for Pages {
     }
 }
 
+/// Returns the origin of an address, such as `https://files.example.org`; `None` if it is relative.
+fn origin(address: &str) -> Option<String> {
+    Url::parse(address).ok().map(|url| url.origin().ascii_serialization())
+}
+
 /// Returns the page with a policy that also allows connections to this origin.
 fn with_connection(page: &File, origin: &str) -> File {
     let policy = page.content_security_policy.replace(CONNECTIONS, &format!("{CONNECTIONS} {origin}"));
     File { content_security_policy: policy.leak(), ..*page }
 }
 
-/// Returns the page of the route `path`. The page loads its files from relative addresses, so a request with a slash at the end is
-/// redirected to the address without the slash. The location is also relative, and contains no part of the request's path.
+/// Returns the page of the route `path`. The page loads its files from relative addresses, so a request with
+/// a slash at the end is redirected to the address without the slash. The location is also relative, and
+/// contains no part of the request's path.
 fn page(request: &Request, path: &str, file: &'static File) -> Response {
     if !request.path().ends_with('/') {
         return Response::File(file);
@@ -84,9 +94,6 @@ pub fn files() -> impl Iterator<Item = &'static File> {
 }
 
 /// Returns the file with the hash and the name in the request.
-///
-/// # Errors
-/// If no file has this name and hash.
 fn asset(request: &Request) -> Result<&'static File, ApiError> {
     let Segment(hash) = request.required("hash", "")?;
     let Segment(name) = match routes::REFERENCE_SCRIPT.path.rsplit_once('/') {

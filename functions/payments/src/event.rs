@@ -1,5 +1,5 @@
-//! The events of Stripe since the API version 2025-03-31, reduced to the fields that decide about an account, and the messages that carry
-//! them. Times are Unix seconds.
+//! The events of Stripe since the API version 2025-03-31, reduced to the fields that decide about an account,
+//! and the messages that carry them. Times are Unix seconds.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -1,5 +1,6 @@
-//! Changes accounts when Stripe reports subscriptions and payments. EventBridge puts Stripe's events into a queue, which invokes this function
-//! with one event at a time, and again later if the invocation fails. Invoked directly, the function accepts the event of EventBridge.
+//! Changes accounts when Stripe reports subscriptions and payments. EventBridge puts Stripe's events into a
+//! queue, which invokes this function with one event at a time, and again later if the invocation fails.
+//! Invoked directly, the function accepts the event of EventBridge.
 
 mod event;
 mod offer;
@@ -15,7 +16,7 @@ use common::lambda::{
     Diagnostic, Interrupted, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation, guard,
     serve, set_up,
 };
-use common::time::{UnixMilliseconds, UnixSeconds};
+use common::time::now;
 use gateway::Gateway;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -99,20 +100,20 @@ struct Payments {
 
 impl Payments {
     fn new(config: &Config) -> Result<Self, StartError> {
-        let offer = Offer::new(&config.price_tiers, config.grace);
-        let form = "a list such as price_1=starter,price_2=pro,price_3=none";
+        let (variable, form) = ("PRICE_TIERS", "a list such as price_1=starter,price_2=pro,price_3=none");
+        let grace = config.value("GRACE_DAYS", "a whole number of days", |text| {
+            text.parse::<u16>().ok().map(|days| Duration::from_hours(24 * u64::from(days)))
+        })?;
+        let offer = config.value(variable, form, |tiers| Offer::new(tiers, grace.unwrap_or_default()))?;
         Ok(Self {
             table: Table::access(config)?,
             gateway: Gateway::of_function(config)?,
-            offer: offer.ok_or(ConfigError::new("PRICE_TIERS", form))?,
-            accepts_test_events: config.stripe_test_mode,
+            offer: offer.ok_or(ConfigError::new(variable, form))?,
+            accepts_test_events: config.is_on("STRIPE_TEST_MODE")?,
         })
     }
 
     /// Handles a message of the queue or an event of EventBridge.
-    ///
-    /// # Errors
-    /// If the message must be delivered again.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<Reply, Diagnostic> {
         let request_id = &event.context.request_id;
         let handled = guard(deadline(&event.context), self.handle(event.payload.get())).await;
@@ -176,7 +177,8 @@ impl Payments {
         Ok(reply)
     }
 
-    /// Merges the report into the stored subscription. The subscription moves to the account that its newest event names.
+    /// Merges the report into the stored subscription. The subscription moves to the account that its newest
+    /// event names.
     async fn store(&self, report: &Report) -> Result<Reply, Error> {
         let table = self.table.with_timeout(OPERATION_TIMEOUT);
         for _ in 0..ATTEMPTS {
@@ -197,11 +199,14 @@ impl Payments {
                 return Ok(Reply { outcome: Outcome::Unchanged, account: Some(name.clone()) });
             }
             self.check_offered(&merged)?;
-            let left = owning.as_ref().filter(|_| !stays && stored.is_some()).map(|before| {
-                let mut after = before.clone();
-                after.account.subscriptions.remove(&report.id);
-                (before.clone(), after)
-            });
+            let left = match &owning {
+                Some(before) if !stays && stored.is_some() => {
+                    let mut after = before.clone();
+                    after.account.subscriptions.remove(&report.id);
+                    Some((before.clone(), after))
+                }
+                _ => None,
+            };
             let before = if stays { owning.clone() } else { access::account(table, name).await? };
             let mut account = before.clone().unwrap_or_else(|| AccountRecord::new(name.clone()));
             account.account.store(report.id.clone(), merged, now()).map_err(Unapplied::from)?;
@@ -232,9 +237,9 @@ impl Payments {
     fn check_offered(&self, subscription: &Subscription) -> Result<(), Error> {
         let tiers = subscription.entitlements().into_iter().map(|entitlement| entitlement.tier);
         let missing = tiers.filter(|tier| self.gateway.plan(*tier).is_none()).max();
-        match missing.filter(|_| subscription.ended_at().is_none()) {
-            Some(tier) => Err(Error::NotOffered(tier)),
-            None => Ok(()),
+        match missing {
+            Some(tier) if subscription.ended_at().is_none() => Err(Error::NotOffered(tier)),
+            _ => Ok(()),
         }
     }
 }
@@ -254,8 +259,4 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
             tracing::warn!(function = NAME, cause, "payment not applied");
         })
         .ok()
-}
-
-fn now() -> UnixSeconds {
-    UnixMilliseconds::of_system_clock().into()
 }

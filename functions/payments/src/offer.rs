@@ -49,8 +49,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the name of the account that has the subscription after this report, which its newest event names. `stored` is the stored
-    /// subscription and the account that has it.
+    /// Returns the name of the account that has the subscription after this report, which its newest event
+    /// names. `stored` is the stored subscription and the account that has it.
     pub(crate) fn name<'a>(&'a self, stored: Option<(&Subscription, &'a AccountName)>) -> &'a AccountName {
         let newest = (self.subscription.named_at, &self.account);
         let is_newest = |(stored, owner): &(&Subscription, &AccountName)| (stored.named_at, *owner) >= newest;
@@ -63,7 +63,8 @@ impl Report {
 pub(crate) struct Offer {
     /// The tier of each Stripe price, by the id of the price; `None` for a price that pays for nothing here.
     tiers: BTreeMap<String, Option<Tier>>,
-    /// How long an account is still accepted after the end of a paid period, until Stripe reports the next payment.
+    /// How long an account is still accepted after the end of a paid period, until Stripe reports the next
+    /// payment.
     grace: Duration,
 }
 
@@ -81,7 +82,8 @@ impl Offer {
     /// Returns what the event reports; `None` if it is about nothing that is sold here.
     ///
     /// # Errors
-    /// If the event has an unlikely time, an unknown price and no known one, no possible account, or another form.
+    /// If the event has an unlikely time, an unknown price and no known one, no possible account, or another
+    /// form.
     pub(crate) fn report(&self, event: &Event<'_>) -> Result<Option<Report>, Unapplied> {
         let Some(Data { object: Some(object), previous_attributes }) = &event.data else {
             return Err(Unapplied::Thin);
@@ -147,11 +149,12 @@ impl Offer {
         let ends = periods.values().map(|period| period.end).min();
         let cancel_at = reported.cancel_at.map(likely).transpose()?;
         let ends_with_period = reported.cancel_at_period_end == Some(true) && status == Active;
-        let cancel_at = cancel_at.or(ends.filter(|_| ends_with_period));
+        let cancel_at = if ends_with_period { cancel_at.or(ends) } else { cancel_at };
         Ok(Some(State { at, status, periods, cancel_at, is_over: reported.status == "canceled" }))
     }
 
-    /// Returns the periods of the prices that pay for a tier. Of several periods of a tier, the last to end counts.
+    /// Returns the periods of the prices that pay for a tier. Of several periods of a tier, the last to end
+    /// counts.
     fn periods(
         &self,
         status: BillingStatus,
@@ -160,7 +163,10 @@ impl Offer {
         let is_invoiced = reported.collection_method.as_deref() == Some("send_invoice");
         let mut periods = BTreeMap::new();
         for item in &reported.items.data {
-            let Some(tier) = self.tier(&item.price.id).filter(|_| item.quantity != Some(0)) else { continue };
+            let Some(tier) = self.tier(&item.price.id) else { continue };
+            if item.quantity == Some(0) {
+                continue;
+            }
             let SubscriptionItem { current_period_start: start, current_period_end: end, .. } = item;
             let (start, end) = (likely(*start)?, likely(*end)?);
             let period = match status {
@@ -194,7 +200,10 @@ impl Offer {
         for line in &invoice.lines.data {
             let details = line.pricing.as_ref().and_then(|pricing| pricing.price_details.as_ref());
             let amount = line.amount.unwrap_or_default();
-            let Some(details) = details.filter(|_| amount != 0) else { continue };
+            let Some(details) = details else { continue };
+            if amount == 0 {
+                continue;
+            }
             prices.push(details.price.as_str());
             let Some(tier) = self.tier(&details.price) else { continue };
             let start = likely(line.period.start)?;

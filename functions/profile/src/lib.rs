@@ -1,5 +1,5 @@
-//! `GET /v1/profile/{username}`: a player and their profiles. The name service resolves the name to an id, and the game's
-//! provider has the profiles for the id.
+//! `GET /v1/profile/{username}`: a player and their profiles. The name service resolves the name to an id,
+//! and the game's provider has the profiles for the id.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +30,8 @@ const NAME_TTL: Duration = Duration::from_hours(24);
 /// Room for several thousand names.
 const NAME_BYTES: usize = 1024 * 1024;
 
-/// The pause after the name service refuses a request without saying how long to wait. The name service counts requests per address in
-/// windows of a minute or more.
+/// The pause after the name service refuses a request without saying how long to wait. The name service
+/// counts requests per address in windows of a minute or more.
 const NAME_PAUSE: Duration = Duration::from_mins(1);
 
 /// A player and their profiles.
@@ -67,10 +67,6 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
     }
 }
 
-/// Returns the data of the response for the player.
-///
-/// # Errors
-/// If the provider's response is invalid.
 pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
     let usable = profiles::parse(response)?.into_any_usable(response)?;
     let profiles = usable.into_iter().map(Profile::from).collect();
@@ -82,8 +78,8 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
 pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
-    /// The ids of players, by name in lower case. Separate from `players`, so that requests for known names do not pause while the name
-    /// service fails.
+    /// The ids of players, by name in lower case. Separate from `players`, so that requests for known names
+    /// do not pause while the name service fails.
     names: Cache<String, Option<Arc<Player>>>,
     /// The players by name in lower case; `None` for a name without a player.
     players: Cache<String, Option<Arc<Document>>>,
@@ -101,7 +97,8 @@ impl Profiles {
             Ok::<_, UpstreamError>(player.map(Arc::new))
         };
         let Some(player) = self.names.get(name.clone(), invocation, look_up).await?.value else {
-            // A player may take the name at any time, so only `players` caches that there is no player, for one TTL of the route.
+            // A player may take the name at any time, so only `players` caches that there is no player, for
+            // one TTL of the route.
             self.names.forget(&name);
             return Ok(None);
         };
@@ -114,12 +111,11 @@ impl Handler for Profiles {
     const ROUTE: &'static Route = &routes::PROFILE;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let agent = &config.user_agent;
-        let key = config.hypixel_api_key.clone();
+        let key = config.secret("HYPIXEL_API_KEY")?;
+        let name_service = Upstream::of(config, "MOJANG_BASE_URL", "https://api.mojang.com", None)?;
         Ok(Self {
-            provider: Upstream::new(config.hypixel_base_url.clone(), agent, key)?,
-            name_service: Upstream::new(config.mojang_base_url.clone(), agent, None)?
-                .limited_by_address(NAME_PAUSE),
+            provider: Upstream::provider(config, key)?,
+            name_service: name_service.limited_by_address(NAME_PAUSE),
             names: Cache::new(NAME_TTL, NAME_BYTES).never_stale(),
             players: Cache::new(Self::ROUTE.cache, CACHE_BYTES),
         })
@@ -141,7 +137,6 @@ impl Handler for Profiles {
     }
 }
 
-/// The error for a name without a player.
 fn unknown_player(name: &str) -> ApiError {
     ApiError::not_found(format!(
         "No player is called '{name}'. Players can change their names: check the spelling."

@@ -1,14 +1,14 @@
-//! Every minute, records the lowest buy-it-now prices of all items, and the list of ended auctions. The routes below `/v1/auctions/` serve
-//! this data.
+//! Every minute, records the lowest buy-it-now prices of all items, and the list of ended auctions. The
+//! routes below `/v1/auctions/` serve this data.
 //!
-//! `item` parses the item of an auction, `house` has the running auctions, `reading` decides which requests a run makes, `pages` has the
-//! pages that a run has read, and `prices` finds the lowest prices. This file sends the requests, and writes the lists, the prices and the
-//! public files.
+//! `item` parses the item of an auction, `house` has the running auctions, `by_id` their lowest prices and
+//! blocks, `reading` decides which requests a run makes, and `pages` has the pages that a run has read. This
+//! file sends the requests, and writes the lists, the prices, the running auctions and the public files.
 
+mod by_id;
 mod house;
 pub mod item;
 mod pages;
-mod prices;
 pub mod reading;
 
 use std::collections::BTreeMap;
@@ -20,17 +20,19 @@ use common::config::Config;
 use common::error::chain;
 use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended_auctions};
+use files::listings::{Listings, Object, Stamp};
 use files::{Files, Form, Market, Price, PriceRow, advance};
 use futures_util::StreamExt;
+use futures_util::future::join;
 use futures_util::stream::FuturesUnordered;
+use recorder::feed::{self, Feed};
+use recorder::{Attempt, Effect, Recorder, RowsRead, fetching_deadline, repeat};
 use serde::Serialize;
 use tables::auctions::{List, Minute, ONE_MINUTE, SERIES, SUCCESSIVE, record};
-use tables::feed::{self, Feed};
-use tables::heartbeat::Refresh;
 use tables::series::{Written, build_again, is_due, note_late};
-use tables::{Effect, Recorder, RowsRead, Session, Ticks, fetching_deadline, repeat};
+use tables::{Session, Ticks};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use self::reading::{Found, Read, Reading, Request, Times};
@@ -42,14 +44,14 @@ const BETWEEN_REQUESTS: Duration = Duration::from_millis(250);
 /// How far the provider's clock may be ahead of ours.
 const AHEAD: Duration = Duration::from_mins(2);
 
-/// An hour may have been built without a list that is written this long after its end: hours are built after five minutes, and clocks
-/// differ.
+/// An hour may have been built without a list that is written this long after its end: hours are built after
+/// five minutes, and clocks differ.
 const LATE: Duration = Duration::from_mins(4);
 
 /// The number of lists that are kept until they are written. Older ones are lost.
 const MOST_LISTS: usize = 15;
 
-type Recorded = Result<(Tick, Outcome), Box<dyn Error + Send + Sync>>;
+type Recorded = Result<Attempt<Outcome, Option<Public>>, Box<dyn Error + Send + Sync>>;
 
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
@@ -59,17 +61,20 @@ pub struct Outcome {
     /// The rows that were written, without those of the list.
     #[serde(flatten)]
     written: Written,
-    /// The refresh of the first page; `None` if an earlier first page was newer, or if the tick was already recorded.
-    #[serde(skip)]
-    refresh: Option<Refresh>,
-    /// The minute, for the public files; `None` if this run did not record it.
-    #[serde(skip)]
-    minute: Option<Minute>,
+}
+
+/// The data of a recorded minute that is not in the table.
+pub struct Public {
+    /// The minute, for the public files.
+    minute: Minute,
+    /// The running auctions of the minute.
+    object: Object,
 }
 
 pub struct RecordAuctions {
     upstream: Upstream,
     files: Option<Files>,
+    listings: Listings,
     reading: Mutex<Reading>,
     /// The lists of ended auctions that are not written yet, by refresh.
     lists: Mutex<BTreeMap<UnixMilliseconds, List>>,
@@ -77,7 +82,6 @@ pub struct RecordAuctions {
     next_request_at: tokio::sync::Mutex<Instant>,
 }
 
-/// A run, for its requests.
 #[derive(Clone, Copy)]
 struct Run<'a> {
     table: Session<'a>,
@@ -91,7 +95,8 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(table: Session<'a>, ticks: Ticks, invocation: &Invocation) -> Self {
         let (now, began) = (invocation.now(), Instant::now());
-        // A run may fetch for at least half of its remaining time. In a short run, the usual reserve for writing would leave less.
+        // A run may fetch for at least half of its remaining time. In a short run, the usual reserve for
+        // writing would leave less.
         let half = invocation.deadline().saturating_duration_since(began) / 2;
         let end = fetching_deadline(invocation).max(began + half);
         let latest = now.max(UnixMilliseconds::of_system_clock()).plus(AHEAD);
@@ -111,18 +116,23 @@ impl Recorder for RecordAuctions {
 
     type Outcome = Outcome;
 
+    /// `None` if this run did not record the minute.
+    type Public = Option<Public>;
+
     fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::provider(config)?;
+        let upstream = Upstream::provider(config, None)?;
         let files = Files::of(config)?;
+        let listings = Listings::of(config)?;
         let (reading, lists) = (Mutex::default(), Mutex::default());
-        Ok(Self { upstream, files, reading, lists, next_request_at: Instant::now().into() })
+        Ok(Self { upstream, files, listings, reading, lists, next_request_at: Instant::now().into() })
     }
 
     async fn warm_up(&self) {
-        self.upstream.warm_up().await;
+        join(self.upstream.warm_up(), self.listings.warm_up()).await;
     }
 
-    /// Records the prices. The list of ended auctions is written as soon as it is read, whatever happens to the prices.
+    /// Records the prices. The list of ended auctions is written as soon as it is read, whatever happens to
+    /// the prices.
     async fn record(&self, table: Session<'_>, ticks: Ticks, invocation: &Invocation) -> Recorded {
         let run = Run::new(table, ticks, invocation);
         let recorded = self.record_prices(run, invocation).await;
@@ -137,34 +147,13 @@ impl Recorder for RecordAuctions {
         &self,
         _: Session<'_>,
         invocation: &Invocation,
-        outcome: &Outcome,
+        public: &Option<Public>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let (Some(files), Some(minute)) = (&self.files, &outcome.minute) else { return Ok(()) };
-        let seen = files.seen("lowestbin.json", Form::Both).await?;
-        let prices = || minute.prices.iter().map(|(id, price)| (id.as_str(), price.lowest.coins()));
-        let row =
-            |(id, lowest): (&str, f64)| PriceRow { id: id.to_owned(), price: Price::Auctions { lowest } };
-        let rows: Vec<_> = prices().map(row).collect();
-        let updated_at = minute.last_updated.into();
-        let now = invocation.now().into();
-        if advance(files, Market::Auctions, updated_at, now, &rows).await? {
-            let lowest: BTreeMap<_, _> = prices().collect();
-            files.replace(seen, &serde_json::to_vec(&lowest)?).await?;
-        }
-        Ok(())
-    }
-
-    fn refresh(outcome: &Outcome) -> Option<Refresh> {
-        outcome.refresh
-    }
-
-    fn rows_read(outcome: &Outcome) -> Option<RowsRead> {
-        let Read { rows, left_out, is_complete, .. } = &outcome.read;
-        Some(RowsRead { read: *rows, left_out: left_out.names.len(), is_complete: *is_complete })
-    }
-
-    fn effect(outcome: &Outcome) -> Effect {
-        outcome.written.into()
+        let Some(Public { minute, object }) = public else { return Ok(()) };
+        let now = invocation.now();
+        let (published, ()) =
+            join(self.publish_prices(now, minute), self.replace_listings(now, object)).await;
+        Ok(published?)
     }
 }
 
@@ -177,19 +166,42 @@ impl RecordAuctions {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Writes the public files of the minute.
+    async fn publish_prices(&self, now: UnixMilliseconds, minute: &Minute) -> Result<(), files::Error> {
+        let Some(files) = &self.files else { return Ok(()) };
+        let seen = files.seen("lowestbin.json", Form::Both).await?;
+        let prices = || minute.prices.iter().map(|(id, price)| (id.as_str(), price.lowest.coins()));
+        let row =
+            |(id, lowest): (&str, f64)| PriceRow { id: id.to_owned(), price: Price::Auctions { lowest } };
+        let rows: Vec<_> = prices().map(row).collect();
+        let updated_at = minute.last_updated.into();
+        if advance(files, Market::Auctions, updated_at, now.into(), &rows).await? {
+            let lowest: BTreeMap<_, _> = prices().collect();
+            files.replace(seen, &serde_json::to_vec(&lowest)?).await?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the running auctions. After a failure, the next run replaces them.
+    async fn replace_listings(&self, now: UnixMilliseconds, object: &Object) {
+        if let Err(error) = self.listings.replace(object, now).await {
+            tracing::error!(function = Self::NAME, cause = chain(&error), "running auctions are not written");
+        }
+    }
+
     /// Reads the auctions, and records the prices, unless the minute of the event is already recorded.
     async fn record_prices(&self, run: Run<'_>, invocation: &Invocation) -> Recorded {
         let Run { table, ticks, times, .. } = run;
         let event = ticks.event();
         if !is_due(table, &ONE_MINUTE, event, invocation.now().into()).await? {
-            return Ok((event, Outcome::default()));
+            return Ok(Attempt { effect: Effect::Nothing, ..Attempt::of(event, Outcome::default()) });
         }
         let began = ticks.at(times.began);
         self.reading().begin(times);
         let requests = repeat(invocation, |attempt| self.attempt(attempt, run));
         // Failed requests stay pending, and `finish` decides whether too many pages are missing.
         let _ = invocation.waiting_for(requests).await;
-        let Found { first_page, minute, read, missing, failure } = self.reading().finish()?;
+        let Found { first_page, minute, blocks, read, missing, failure } = self.reading().finish()?;
         if missing > 0 {
             let cause = failure.as_ref().map(|failure| chain(failure));
             tracing::warn!(missing, cause, "pages or sales are missing");
@@ -201,8 +213,22 @@ impl RecordAuctions {
         }
         let (filing, refresh) = first_page.map_or((began, None), |(filing, page)| (filing, Some(page)));
         let written = record(table, filing, &minute).await?;
-        let minute = written.map(|_| minute);
-        Ok((filing.tick, Outcome { read, written: written.unwrap_or_default(), refresh, minute }))
+        let Minute { last_updated, completed_at, .. } = minute;
+        let stamp = Stamp { last_updated, completed_at, recorded_at: filing.tick.time() };
+        let public = match written {
+            Some(_) => Some(Public { minute, object: Object { stamp, blocks: blocks? } }),
+            None => None,
+        };
+        let written = written.unwrap_or_default();
+        let rows_read =
+            RowsRead { read: read.rows, left_out: read.left_out.names.len(), is_complete: read.is_complete };
+        Ok(Attempt {
+            effect: written.into(),
+            refresh,
+            rows_read: Some(rows_read),
+            public,
+            ..Attempt::of(filing.tick, Outcome { read, written })
+        })
     }
 
     /// Sends the pending requests. Returns an error if a request failed and repeating it may succeed.
@@ -222,7 +248,8 @@ impl RecordAuctions {
         }
     }
 
-    /// Sends the request in its turn, and passes the response to the reading. Writes a list of ended auctions.
+    /// Sends the request in its turn, and passes the response to the reading. Writes a list of ended
+    /// auctions.
     async fn read(
         &self,
         request: Request,
@@ -267,7 +294,8 @@ impl RecordAuctions {
         }
     }
 
-    /// Writes the lists that are not written yet. Hours that may have been built without a list are built again.
+    /// Writes the lists that are not written yet. Hours that may have been built without a list are built
+    /// again.
     ///
     /// # Errors
     /// The last error. The lists of all errors are kept.

@@ -1,5 +1,5 @@
 //! The Lambda binary of `record-auctions`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    tables::run_recorder::<record_auctions::RecordAuctions>()
+    recorder::run_recorder::<record_auctions::RecordAuctions>()
 }

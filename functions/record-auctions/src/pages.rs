@@ -1,4 +1,5 @@
-//! The pages that a run has read. They show which pages are missing, and whether rows can have moved between pages.
+//! The pages that a run has read. They show which pages are missing, and whether rows can have moved between
+//! pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,7 +10,8 @@ use foldhash::fast::RandomState;
 /// Too many pages are missing if at least one in this many is.
 const LOST: usize = 10;
 
-/// A page repeats another page of the same refresh if at most one in this many of its rows is not on the other page.
+/// A page repeats another page of the same refresh if at most one in this many of its rows is not on the
+/// other page.
 const OTHER_ROWS: usize = 20;
 
 /// After this many 404s for the last page, it counts as nonexistent.
@@ -51,8 +53,8 @@ impl Page {
         Self { refresh, oldest, auctions, rows, total_auctions }
     }
 
-    /// Whether `other`, a page with another number, has nearly only rows of this page. False for pages of different refreshes: they may
-    /// share rows, because rows move between refreshes.
+    /// Whether `other`, a page with another number, has nearly only rows of this page. False for pages of
+    /// different refreshes: they may share rows, because rows move between refreshes.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let most = other.auctions.len() / OTHER_ROWS;
         let others = other.auctions.iter().filter(|auction| !self.auctions.contains(auction));
@@ -74,8 +76,9 @@ impl Pages {
         self.read.get(&0).is_some_and(|page| page.auctions.is_empty())
     }
 
-    /// Adds page `number`. If it repeats an earlier page, it is not added, and the error is the number of the earlier page. Either page may
-    /// be the wrong one, so the earlier page is also removed, but only once per number, and never page 0.
+    /// Adds page `number`. If it repeats an earlier page, it is not added, and the error is the number of the
+    /// earlier page. Either page may be the wrong one, so the earlier page is also removed, but only once per
+    /// number, and never page 0.
     pub(crate) fn add(&mut self, number: u32, page: Page) -> Result<(), u32> {
         let mut others = self.read.iter().filter(|(other, _)| **other != number);
         if let Some((&other, _)) = others.find(|(_, read)| read.is_repeated_by(&page)) {
@@ -88,8 +91,9 @@ impl Pages {
         Ok(())
     }
 
-    /// Records a 404 for page `number` of `total` pages, and returns the new total. After two 404s, the last page no longer counts. Pages
-    /// before it also stop counting after two 404s each, while fewer than a tenth of all pages is missing.
+    /// Records a 404 for page `number` of `total` pages, and returns the new total. After two 404s, the last
+    /// page no longer counts. Pages before it also stop counting after two 404s each, while fewer than a
+    /// tenth of all pages is missing.
     pub(crate) fn note_not_found(&mut self, number: u32, total: u32) -> u32 {
         *self.not_found.entry(number).or_default() += 1;
         let counted = total.saturating_add(u32::try_from(self.nonexistent).unwrap_or(u32::MAX));
@@ -104,9 +108,9 @@ impl Pages {
         total
     }
 
-    /// Returns a time before which all updates of auctions were read. Updates after `since` are on the pages up to the first page with a
-    /// row from before `since`, or else on all `total` pages. The time is the earliest refresh of these pages; `None` if one of them was
-    /// not read.
+    /// Returns a time before which all updates of auctions were read. Updates after `since` are on the pages
+    /// up to the first page with a row from before `since`, or else on all `total` pages. The time is the
+    /// earliest refresh of these pages; `None` if one of them was not read.
     pub(crate) fn read_since(&self, since: Option<UnixMilliseconds>, total: u32) -> Option<UnixMilliseconds> {
         let mut oldest_refresh = None;
         for number in 0..total.max(1) {
@@ -120,8 +124,8 @@ impl Pages {
         oldest_refresh
     }
 
-    /// Whether all pages are of one refresh, and together have nearly all auctions in the first page's total. If so, no row moved between
-    /// pages during the run, and an auction that no page shows is gone.
+    /// Whether all pages are of one refresh, and together have nearly all auctions in the first page's total.
+    /// If so, no row moved between pages during the run, and an auction that no page shows is gone.
     pub(crate) fn are_one_snapshot(&self) -> bool {
         let Some(first) = self.read.get(&0) else { return false };
         let read: usize = self.read.values().map(|page| page.rows).sum();

@@ -1,10 +1,11 @@
-//! Compares the recorder with a computation that knows the whole history of a random auction house. Runs and refreshes happen at any
-//! second, each page is refreshed at a different second, and the provider fails at random.
+//! Compares the recorder with a computation that knows the whole history of a random auction house. Runs and
+//! refreshes happen at any second, each page is refreshed at a different second, and the provider fails at
+//! random.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::{StatusCode, UpstreamError, UpstreamResponse, auctions, ended_auctions};
 use fastnbt::{Value, nbt};
 use fastrand::Rng;
+use files::listings::Listing;
 use record_auctions::reading::{Failure, Found, Reading, Request, Times};
 use serde_json::{Value as Json, json};
 use tables::auctions::{Coins, List, known, sold_between};
@@ -28,13 +30,13 @@ const LIST_PHASE: i64 = 43_162;
 /// The age of the oldest sales in the list, in milliseconds.
 const LISTED: i64 = 62_000;
 
-/// The number of auctions on a page.
 const PAGE: usize = 20;
 
 /// How long a run may fetch.
 const FETCHING: i64 = 40 * SECOND;
 
-/// The items: the ids under which each item counts, its count, and its `item_bytes`. The last item is invalid.
+/// The items: the ids under which each item counts, its count, and its `item_bytes`. The last item is
+/// invalid.
 static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
     let bytes = |attributes: Value, count: i8| {
         let item = nbt!({"i": [{"Count": count, "tag": {"ExtraAttributes": attributes}}]});
@@ -129,7 +131,8 @@ impl World {
         });
     }
 
-    /// A house in which auctions begin, receive bids, are sold and are cancelled at random, for this many minutes.
+    /// A house in which auctions begin, receive bids, are sold and are cancelled at random, for this many
+    /// minutes.
     fn by_chance(chance: &mut Rng, minutes: i64) -> Self {
         let mut world = Self::of(2 * 20 + 1);
         world.delays = (0..9).map(|page| if page == 0 { 0 } else { chance.i64(0..MINUTE) }).collect();
@@ -249,11 +252,9 @@ impl World {
 /// The result of a run.
 struct Ran {
     found: Result<Found, Failure>,
-    /// When the run ended.
     ended: i64,
     /// The new lists of ended auctions that the run has read, in this order.
     lists: Vec<List>,
-    /// The number of requests.
     requests: usize,
 }
 
@@ -293,6 +294,30 @@ fn run(
     Ran { found: reading.finish(), ended: now, lists, requests }
 }
 
+/// Expects that the blocks have exactly the auctions that the prices of the same run count, as the world has
+/// them.
+fn expect_blocks(world: &World, found: &Found) {
+    let blocks = found.blocks.as_ref().unwrap();
+    assert_eq!(blocks.len(), found.minute.prices.len());
+    let lowest = found.minute.prices.iter().zip(&found.minute.lowest_auctions);
+    for ((id, block), ((priced, price), lowest)) in blocks.iter().zip(lowest) {
+        let mut json = Vec::new();
+        flate2::read::GzDecoder::new(&block[..]).read_to_end(&mut json).unwrap();
+        let listings: Vec<Listing> = serde_json::from_slice(&json).unwrap();
+        assert_eq!((id, listings.len()), (priced, price.listings as usize));
+        assert_eq!((listings[0].price, listings[0].auction), (price.lowest, *lowest), "{id:?}");
+        assert_eq!(listings.get(1).map(|second| second.price), price.second, "{id:?}");
+        assert!(listings.is_sorted_by_key(|listing| (listing.price, listing.auction)), "{id:?}");
+        for Listing { auction, price, amount, end, .. } in listings {
+            let auction = &world.auctions[usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap()];
+            let (ids, count, _) = &ITEMS[auction.item];
+            assert!(ids.contains(&id.as_str()), "{id:?}: {auction:?}");
+            assert_eq!((i64::from(amount.get()), end), (*count, auction.end), "{auction:?}");
+            assert_eq!(price, Coins::of_one(auction.price.unsigned_abs(), amount), "{auction:?}");
+        }
+    }
+}
+
 fn fine(_: Request) -> Weather {
     Weather::Fine
 }
@@ -301,8 +326,9 @@ const fn is_list(request: Request) -> bool {
     matches!(request, Request::EndedAuctions { .. })
 }
 
-/// Counts the errors of a recorded minute: items whose lowest auction was sold more than two minutes ago, and items whose price is missing
-/// or higher than the price of an auction that has run for more than two minutes.
+/// Counts the errors of a recorded minute: items whose lowest auction was sold more than two minutes ago, and
+/// items whose price is missing or higher than the price of an auction that has run for more than two
+/// minutes.
 fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize; 2] {
     let position =
         |auction: &auctions::AuctionId| usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
@@ -349,8 +375,8 @@ struct Totals {
     errors: [usize; 2],
 }
 
-/// Runs the recorder through an hour with faults and an hour without faults. At the end, the recorder must know every auction, and the lists
-/// must have every sale.
+/// Runs the recorder through an hour with faults and an hour without faults. At the end, the recorder must
+/// know every auction, and the lists must have every sale.
 fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     const MINUTES: i64 = 60;
     let mut chance = Rng::with_seed(seed);
@@ -391,6 +417,9 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
             totals.failed += 1;
             continue;
         };
+        if minute % 10 == 0 {
+            expect_blocks(&world, &found);
+        }
         let errors = errors(&world, &found.minute, ran.ended);
         if minute < MINUTES {
             totals.errors = [0, 1].map(|kind| totals.errors[kind] + errors[kind]);
@@ -408,7 +437,8 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     expect_sales(&world, &lists.into_values().collect::<Vec<_>>());
 }
 
-/// Expects that readers of the lists find each sale of a valid item in the provider's lists exactly once, and no other sale.
+/// Expects that readers of the lists find each sale of a valid item in the provider's lists exactly once, and
+/// no other sale.
 fn expect_sales(world: &World, lists: &[List]) {
     let sale = |(id, auction): (usize, &Auction)| {
         let price = auction.price.unsigned_abs();
@@ -437,7 +467,8 @@ fn sold_auctions_go_and_running_ones_stay_whatever_fails() {
     let none = Faults::default();
     let all =
         Faults { missed_runs: 50, missed_lists: 50, failures: 50, not_found: 50, repeated: 50, restarts: 20 };
-    // For each kind of fault, the maximum numbers of errors and of failed runs in 40 hours. Without faults, only a first run may miss auctions.
+    // For each kind of fault, the maximum numbers of errors and of failed runs in 40 hours. Without faults,
+    // only a first run may miss auctions.
     for (faults, most, most_failed) in [
         (none, [0, 4], 0),
         (Faults { missed_runs: 50, ..none }, [10, 4], 0),
@@ -487,7 +518,8 @@ fn requests_stay_within_ten_a_minute_whatever_fails() {
     }
 }
 
-/// A house of 60 auctions on three pages. A run five seconds after a full minute sees the refresh of that minute.
+/// A house of 60 auctions on three pages. A run five seconds after a full minute sees the refresh of that
+/// minute.
 struct Quiet {
     world: World,
     reading: Reading,
@@ -642,6 +674,30 @@ fn an_auction_that_its_row_says_is_sold_is_neither_running_nor_the_lowest() {
         quiet.world.auctions[0].fields = json!({});
         assert_eq!(lowest(&mut quiet, 3), expected, "it is not added again: {fields}");
     }
+}
+
+#[test]
+fn the_block_of_an_item_changes_if_and_only_if_its_auctions_or_their_ends_change() {
+    let mut quiet = Quiet::start();
+    quiet.world.begin(1, 7, START - 20 * MINUTE, 9_000);
+    let blocks = |quiet: &mut Quiet, minute: i64| {
+        let found = quiet.run(MINUTE * minute + 5 * SECOND, fine).found.unwrap();
+        expect_blocks(&quiet.world, &found);
+        let blocks = found.blocks.unwrap().into_iter().map(|(id, block)| (id.as_str().to_owned(), block));
+        blocks.collect::<BTreeMap<_, _>>()
+    };
+    let first = blocks(&mut quiet, 0);
+    let second = blocks(&mut quiet, 1);
+    for (id, block) in &first {
+        // An unchanged block is not even copied.
+        assert_eq!(block.as_ptr(), second[id].as_ptr(), "{id}");
+    }
+    quiet.world.auctions[0].end += MINUTE;
+    let third = blocks(&mut quiet, 2);
+    assert_ne!(first["HYPERION"], third["HYPERION"], "the end is later");
+    assert_eq!(first["LOG-2"].as_ptr(), third["LOG-2"].as_ptr());
+    quiet.world.auctions.last_mut().unwrap().sold = Some(START + 3 * MINUTE - SECOND);
+    assert_eq!(blocks(&mut quiet, 4).into_keys().collect::<Vec<_>>(), ["HYPERION"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `item_bytes` give the id and the count of an item: examples of every kind, real items, and the bounds.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
@@ -133,7 +133,7 @@ fn every_kind_of_item_has_the_id_that_mods_use() {
 }
 
 fn is_clean(attributes: &Json) -> bool {
-    item_of(attributes).unwrap().clean
+    item_of(attributes).unwrap().properties.clean
 }
 
 /// The attributes of an item with this attribute or, after `petInfo.`, of a pet with this field.
@@ -190,7 +190,7 @@ fn an_attribute_that_identifies_its_item_is_no_upgrade() {
 fn the_level_of_a_pet_is_in_its_name() {
     let level = |id: &str, name: &str| {
         let pet = json!({"id": id, "petInfo": r#"{"type":"BEE","tier":"RARE"}"#, "name": name});
-        item_of(&pet).unwrap().level.map(PetLevel::get)
+        item_of(&pet).unwrap().properties.level.map(PetLevel::get)
     };
     for number in [1, 87, 100, 200] {
         assert_eq!(level("PET", &format!("§7[Lvl {number}] §6Bee")), Some(number));
@@ -285,7 +285,6 @@ fn the_ids_are_the_internal_names_of_mods() {
     }
 }
 
-/// The `item_bytes` in all captures of a folder.
 fn captured(folder: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for file in captures::folder().unwrap().join(folder).read_dir().unwrap() {
@@ -304,7 +303,8 @@ fn read_all(texts: &[String]) -> Vec<Item> {
 #[test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
 fn every_captured_auction_is_an_item() {
-    // The numbers of items, distinct ids, stacks, items with a second id, attribute shards, and attribute shards above level 1.
+    // The numbers of items, distinct ids, stacks, items with a second id, attribute shards, and attribute
+    // shards above level 1.
     let figures = |items: &[Item]| {
         let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         let count = |is: fn(&&Item) -> bool| items.iter().filter(is).count();
@@ -377,6 +377,90 @@ fn every_captured_attribute_is_known_and_decides_whether_its_item_is_clean() {
             assert!(is_upgrade || neutral.contains(&**name), "{id} {name}");
             is_clean &= !(is_upgrade && is_set(value));
         }
-        assert_eq!(read(&text, &mut Buffers::default()).unwrap().clean, is_clean, "{attributes:?}");
+        let item = read(&text, &mut Buffers::default()).unwrap();
+        assert_eq!(item.properties.clean, is_clean, "{attributes:?}");
+    }
+}
+
+/// The names of the properties, without `level` and `clean`.
+const PROPERTIES: [&str; 6] = ["stars", "recombobulated", "reforge", "enchantments", "held_item", "skin"];
+
+fn values(item: &Item) -> Json {
+    let properties = json!(item.properties);
+    json!(PROPERTIES.map(|name| properties[name].clone()))
+}
+
+/// The values of these properties, from the attributes.
+fn expected_values(attributes: &HashMap<String, Nbt>) -> Json {
+    let number = |name: &str| attributes.get(name).and_then(Nbt::as_i64).filter(|number| *number > 0);
+    let text = |name: &str| attributes.get(name).and_then(Nbt::as_str).map(str::to_owned);
+    // `attributes_of` stores the fields of a pet as JSON.
+    let of_pet =
+        |name: &str| text(name).and_then(|json| serde_json::from_str::<Option<String>>(&json).unwrap());
+    let levels = match attributes.get("enchantments") {
+        Some(Nbt::Compound(levels)) => {
+            levels.iter().map(|(name, level)| (name.to_lowercase(), level.as_i64())).collect()
+        }
+        _ => BTreeMap::new(),
+    };
+    json!([
+        number("upgrade_level").max(number("dungeon_item_level")),
+        number("rarity_upgrades").is_some(),
+        text("modifier"),
+        Some(levels).filter(|levels| !levels.is_empty()),
+        of_pet("petInfo.heldItem"),
+        text("skin").or(of_pet("petInfo.skin")),
+    ])
+}
+
+#[test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+fn the_properties_of_every_captured_item_are_those_of_its_attributes() {
+    let mut applied = [0; 6];
+    for text in ["auctions", "auctions_ended"].into_iter().flat_map(captured) {
+        let found = values(&read(&text, &mut Buffers::default()).unwrap());
+        assert_eq!(found, expected_values(&attributes_of(&text)), "{text}");
+        for (property, applied) in found.as_array().unwrap().iter().zip(&mut applied) {
+            *applied += usize::from(![json!(null), json!(false)].contains(property));
+        }
+    }
+    assert_eq!(applied, [125, 108, 432, 439, 58, 5]);
+}
+
+#[test]
+fn properties_are_read_from_attributes_of_the_expected_types_only() {
+    let properties = |attributes: &Json| {
+        let mut attributes = attributes.clone();
+        attributes["id"] = json!("HYPERION");
+        values(&item_of(&attributes).unwrap())
+    };
+    let none = json!([null, false, null, null, null, null]);
+    for (attributes, expected) in [
+        (json!({}), none.clone()),
+        (json!({"upgrade_level": 5}), json!([5, false, null, null, null, null])),
+        (json!({"dungeon_item_level": 10}), json!([10, false, null, null, null, null])),
+        (json!({"upgrade_level": 3, "dungeon_item_level": 5}), json!([5, false, null, null, null, null])),
+        (
+            json!({"upgrade_level": "5", "rarity_upgrades": {}, "modifier": 1, "enchantments": [], "skin": 7}),
+            none.clone(),
+        ),
+        (json!({"upgrade_level": -1, "rarity_upgrades": 0, "modifier": "", "skin": "a b"}), none.clone()),
+        (json!({"upgrade_level": 256, "skin": "A".repeat(65), "petInfo": "no JSON"}), none.clone()),
+        (
+            json!({"rarity_upgrades": 1, "modifier": "Heroic"}),
+            json!([null, true, "heroic", null, null, null]),
+        ),
+        (
+            json!({"enchantments": {"PROSECUTE": 5, "growth": 0, "a": 256, "b": "1", "ü": 1, "ultimate_wise": 255}}),
+            json!([null, false, null, {"prosecute": 5, "ultimate_wise": 255}, null, null]),
+        ),
+        (json!({"skin": "FLAME"}), json!([null, false, null, null, null, "FLAME"])),
+        (
+            json!({"petInfo": r#"{"type":"BEE","tier":"RARE","heldItem":"PET_ITEM_LUCKY_CLOVER","skin":"QUEEN"}"#}),
+            json!([null, false, null, null, "PET_ITEM_LUCKY_CLOVER", "QUEEN"]),
+        ),
+        (json!({"petInfo": r#"{"heldItem":null,"skin":[1]}"#}), none),
+    ] {
+        assert_eq!(properties(&attributes), expected, "{attributes}");
     }
 }

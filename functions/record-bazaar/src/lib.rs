@@ -1,4 +1,5 @@
-//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and the candles.
+//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and the
+//! candles.
 
 use std::error::Error;
 
@@ -10,12 +11,13 @@ use common::upstream::bazaar::prices::{Prices, ProductPrices, prices};
 use common::upstream::bazaar::{Orders, PATH, market};
 use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use files::{Files, Form, Market, Price, PriceRow, advance};
+use recorder::feed::{self, Feed};
+use recorder::heartbeat::Refresh;
+use recorder::{Attempt, Effect, Recorder, repeat};
 use serde::Serialize;
 use tables::bazaar::{ONE_MINUTE, Quote, Quotes, SERIES, record};
-use tables::feed::{self, Feed};
-use tables::heartbeat::Refresh;
 use tables::series::{Written, is_due, note_late};
-use tables::{Effect, Recorder, Session, Ticks, repeat};
+use tables::{Session, Ticks};
 
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
@@ -24,17 +26,11 @@ pub struct Outcome {
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
-    /// The recorded refresh; `None` if the tick was already recorded.
-    #[serde(skip)]
-    refresh: Option<Refresh>,
-    /// The data for the public files; `None` if the tick was already recorded, or if the service has no public files.
-    #[serde(skip)]
-    public: Option<Public>,
 }
 
 /// The data of the bazaar for the public files.
 #[derive(Debug)]
-struct Public {
+pub struct Public {
     last_updated: UnixMilliseconds,
     /// The content of `bazaar.json`.
     document: Vec<u8>,
@@ -69,8 +65,11 @@ impl Recorder for RecordBazaar {
 
     type Outcome = Outcome;
 
+    /// `None` if the tick was already recorded, or if the service has no public files.
+    type Public = Option<Public>;
+
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { upstream: Upstream::provider(config)?, files: Files::of(config)? })
+        Ok(Self { upstream: Upstream::provider(config, None)?, files: Files::of(config)? })
     }
 
     async fn warm_up(&self) {
@@ -82,12 +81,12 @@ impl Recorder for RecordBazaar {
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
+    ) -> Result<Attempt<Outcome, Option<Public>>, Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
         let event = ticks.event();
         if !is_due(table, &ONE_MINUTE, event, now).await? {
             note_late(table, &SERIES, ticks).await?;
-            return Ok((event, Outcome::default()));
+            return Ok(nothing(event));
         }
         let fetch = |attempt: Invocation| async move {
             let response = self.upstream.get(&attempt, &UpstreamRequest::of(PATH)).await?;
@@ -98,7 +97,8 @@ impl Recorder for RecordBazaar {
             let public = self.files.as_ref().map(|_| Public::of(&prices));
             let refreshed_at = UnixMilliseconds::new(market.last_updated);
             let quotes = quotes(&prices.items, skipped);
-            // An empty tick would count as recorded, and hide that the provider has no price that can be stored.
+            // An empty tick would count as recorded, and hide that the provider has no price that can be
+            // stored.
             if quotes.is_empty() {
                 return Err(response.invalid("no price can be recorded"));
             }
@@ -106,22 +106,23 @@ impl Recorder for RecordBazaar {
         };
         let (filing, refreshed_at, quotes, public) = repeat(invocation, fetch).await?;
         if !is_due(table, &ONE_MINUTE, filing, now).await? {
-            return Ok((filing.tick, Outcome::default()));
+            return Ok(nothing(filing.tick));
         }
         let written = record(table, filing, &quotes).await?;
         note_late(table, &SERIES, ticks).await?;
         let public = public.transpose()?;
         let refresh = Some(Refresh::of(refreshed_at, &quotes));
-        Ok((filing.tick, Outcome { products: quotes.len(), written, refresh, public }))
+        let outcome = Outcome { products: quotes.len(), written };
+        Ok(Attempt { effect: written.into(), refresh, public, ..Attempt::of(filing.tick, outcome) })
     }
 
     async fn publish(
         &self,
         _: Session<'_>,
         invocation: &Invocation,
-        outcome: &Outcome,
+        public: &Option<Public>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let (Some(files), Some(public)) = (&self.files, &outcome.public) else { return Ok(()) };
+        let (Some(files), Some(public)) = (&self.files, public) else { return Ok(()) };
         let Public { last_updated, document, rows } = public;
         let seen = files.seen("bazaar.json", Form::Plain).await?;
         let (updated_at, now) = ((*last_updated).into(), invocation.now().into());
@@ -130,18 +131,16 @@ impl Recorder for RecordBazaar {
         }
         Ok(())
     }
-
-    fn refresh(outcome: &Outcome) -> Option<Refresh> {
-        outcome.refresh
-    }
-
-    fn effect(outcome: &Outcome) -> Effect {
-        outcome.written.into()
-    }
 }
 
-/// Returns the quotes of the products with a price on at least one side. Leaves out products with an invalid id or price and logs
-/// a warning, so that the other products are recorded. `skipped` are the products that the response does not describe.
+/// The attempt to record a tick that was already recorded.
+fn nothing(tick: Tick) -> Attempt<Outcome, Option<Public>> {
+    Attempt { effect: Effect::Nothing, ..Attempt::of(tick, Outcome::default()) }
+}
+
+/// Returns the quotes of the products with a price on at least one side. Leaves out products with an invalid
+/// id or price and logs a warning, so that the other products are recorded. `skipped` are the products that
+/// the response does not describe.
 fn quotes(products: &[ProductPrices<'_>], mut skipped: Skipped) -> Quotes {
     let mut quotes = Quotes::new();
     for product in products {

@@ -1,5 +1,5 @@
 //! The Lambda binary of `record-bazaar`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    tables::run_recorder::<record_bazaar::RecordBazaar>()
+    recorder::run_recorder::<record_bazaar::RecordBazaar>()
 }

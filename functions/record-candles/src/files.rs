@@ -13,11 +13,17 @@ use tables::series::{SeriesCandle, Slot, candles, csv, recorded};
 /// The maximum number of days of a market that a run checks.
 const MOST_DAYS: usize = 8;
 
-/// The number of newest days whose files are rewritten if their candles have changed. Minutes are kept for two days, so only an import can
-/// change older days.
+/// The number of newest days whose files are rewritten if their candles have changed. Minutes are kept for
+/// two days, so only an import can change older days.
 const CHANGING_DAYS: usize = 3;
 
-/// The number of minutes in a day.
+/// The folders of the days of each market.
+pub(crate) const BAZAAR_DAYS: &str = "days/bazaar";
+pub(crate) const AUCTIONS_DAYS: &str = "days/auctions";
+
+/// The end of the names of days.
+const DAY_SUFFIX: &str = ".csv.gz";
+
 const MINUTES_OF_A_DAY: u32 = 24 * 60;
 
 type BoxedError = Box<dyn Error + Send + Sync>;
@@ -40,7 +46,8 @@ struct ItemSales {
 }
 
 impl ItemSales {
-    /// Returns the sales in a window; `None` without sales. `minutes` is the number of its minutes with known sales.
+    /// Returns the sales in a window; `None` without sales. `minutes` is the number of its minutes with known
+    /// sales.
     fn of(Average { sold, clean, .. }: &Average, minutes: u32) -> Option<Self> {
         let sold = sold.as_ref()?;
         #[expect(clippy::cast_precision_loss, reason = "fewer than 53 bits")]
@@ -66,8 +73,8 @@ fn per_day(sales: u32, minutes: u32) -> u32 {
     u32::try_from(days).unwrap_or(u32::MAX).max(1)
 }
 
-/// Writes the files of averages if they are outdated: if this run has `made` new averages, or if a file is older than `until` because an
-/// earlier run was killed. `until` is the end of the last hour in the averages.
+/// Writes the files of averages if they are outdated: if this run has `made` new averages, or if a file is
+/// older than `until` because an earlier run was killed. `until` is the end of the last hour in the averages.
 pub(crate) async fn averages(
     files: &Files,
     table: Session<'_>,
@@ -97,8 +104,8 @@ pub(crate) async fn averages(
     Ok(())
 }
 
-/// Writes the finished days of a market into `folder`, newest first: days without a file, and the newest days if they have changed. A failed
-/// day does not stop the others.
+/// Writes the finished days of a market into `folder`, newest first: days without a file, and the newest days
+/// if they have changed. A failed day does not stop the others.
 ///
 /// # Errors
 /// The first failure, after all days were tried.
@@ -110,7 +117,7 @@ pub(crate) async fn days<C: SeriesCandle>(
 ) -> Result<(), BoxedError> {
     let Some(interval) = C::SERIES.intervals.last() else { return Ok(()) };
     let names = files.names(folder).await?;
-    let name = |day: UnixSeconds| format!("{}.csv.gz", day.to_string().get(..10).unwrap_or_default());
+    let name = |day: UnixSeconds| format!("{}{DAY_SUFFIX}", day.to_string().get(..10).unwrap_or_default());
     let newest_first = recorded(table, interval, now).await?.into_iter().rev().enumerate();
     let days = newest_first.filter(|(age, day)| *age < CHANGING_DAYS || !names.contains(&name(day.start)));
     let mut result = Ok(());
@@ -135,6 +142,33 @@ async fn write_day<C: SeriesCandle>(
     // A day without candles gets no file.
     if !csv.is_empty() && before != Some(gzip(csv.as_bytes())?) {
         files.replace(seen, csv.as_bytes()).await?;
+    }
+    Ok(())
+}
+
+/// The days of each market that have a file, ascending, such as `2026-11-20`.
+#[derive(Debug, Serialize)]
+struct DaysIndex {
+    bazaar: Vec<String>,
+    auctions: Vec<String>,
+}
+
+/// Writes the list of days if it differs from the files. Looks at the files only if there is no list yet, or
+/// if this run has checked the days (`are_checked`).
+pub(crate) async fn days_index(files: &Files, are_checked: bool) -> Result<(), BoxedError> {
+    let (seen, before) = files.read("days/index.json").await?;
+    if before.is_some() && !are_checked {
+        return Ok(());
+    }
+    let days = async |folder: &str| {
+        let names = files.names(folder).await?;
+        let days = names.iter().filter_map(|name| name.strip_suffix(DAY_SUFFIX)).map(str::to_owned);
+        Ok::<Vec<_>, BoxedError>(days.collect())
+    };
+    let index = DaysIndex { bazaar: days(BAZAAR_DAYS).await?, auctions: days(AUCTIONS_DAYS).await? };
+    let content = serde_json::to_vec(&index)?;
+    if before.as_ref() != Some(&content) {
+        files.replace(seen, &content).await?;
     }
     Ok(())
 }

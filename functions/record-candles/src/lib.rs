@@ -1,7 +1,9 @@
-//! Every five minutes, builds the candles of ended intervals, for the bazaar and for auctions, and the averages of auctions. The recorder
-//! reads recorded minutes and finer candles, and nothing from the provider. `files` writes the public files.
+//! Every five minutes, builds the candles of ended intervals, for the bazaar and for auctions, and the
+//! averages of auctions. The recorder reads recorded minutes and finer candles. `files` writes the public
+//! files. `names` writes the names of items once an hour, for which it fetches the provider's catalogue.
 
 mod files;
+mod names;
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,34 +14,36 @@ use common::error::chain;
 use common::invocation::Invocation;
 use common::lambda::StartError;
 use common::time::{Tick, UnixSeconds};
+use common::upstream::Upstream;
+use recorder::feed::{self, Feed};
+use recorder::{Attempt, Effect, Recorder};
 use serde::Serialize;
 use tables::auctions::{self, build_averages};
 use tables::bazaar;
-use tables::feed::{self, Feed};
 use tables::series::{self, BuiltSlot};
-use tables::{Effect, Recorder, Session, Ticks};
+use tables::{Session, Ticks};
 use tokio::time::{Instant, timeout};
 
 #[derive(Debug, Serialize)]
 pub struct Outcome {
     /// The slots of the bazaar that were built; empty if there was nothing to build.
     slots: Vec<BuiltSlot>,
-    /// The slots of auctions that were built.
     auctions: Vec<BuiltSlot>,
-    /// The ends of the newest five-minute candles.
-    #[serde(skip)]
-    ends: Vec<Tick>,
+}
+
+/// The public files that a run may have changed.
+#[derive(Debug, Default)]
+pub struct Changed {
     /// The averages of auctions; `None` if no auctions were recorded or the series failed.
-    #[serde(skip)]
     averages: Option<MadeAverages>,
-    /// Why a series was not built completely.
-    #[serde(skip)]
-    failures: Vec<String>,
+    /// Whether the run has built an hour, after which the files of days are checked.
+    has_hours: bool,
 }
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Returns the result of `part`, or an error if it takes longer than `limit`. The next run then completes the work.
+/// Returns the result of `part`, or an error if it takes longer than `limit`. The next run then completes the
+/// work.
 async fn within<T>(limit: Duration, part: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(limit, part).await.unwrap_or_else(|late| Err(late.into()))
 }
@@ -59,7 +63,6 @@ async fn build_bazaar(table: Session<'_>, now: UnixSeconds) -> Result<(Vec<Built
     Ok((built.slots, ends.into_iter().map(Tick::of).collect()))
 }
 
-/// Builds candles of auctions and then their averages.
 async fn build_auctions(
     table: Session<'_>,
     now: UnixSeconds,
@@ -83,7 +86,10 @@ struct MadeAverages {
 }
 
 #[derive(Debug)]
-pub struct RecordCandles(Option<Files>);
+pub struct RecordCandles {
+    upstream: Upstream,
+    files: Option<Files>,
+}
 
 impl Recorder for RecordCandles {
     const NAME: &'static str = "record-candles";
@@ -92,8 +98,10 @@ impl Recorder for RecordCandles {
 
     type Outcome = Outcome;
 
+    type Public = Changed;
+
     fn new(config: &Config) -> std::result::Result<Self, StartError> {
-        Ok(Self(Files::of(config)?))
+        Ok(Self { upstream: Upstream::provider(config, None)?, files: Files::of(config)? })
     }
 
     async fn record(
@@ -101,13 +109,15 @@ impl Recorder for RecordCandles {
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<(Tick, Outcome)> {
+    ) -> Result<Attempt<Outcome, Changed>> {
         let now = invocation.now().into();
-        // If a read fails, the series counts as not behind. The build of the series below then probably fails too, and reports the cause.
+        // If a read fails, the series counts as not behind. The build of the series below then probably fails
+        // too, and reports the cause.
         let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
         let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
-        // The series that is further behind is built first, because its minutes expire first. It gets at most four fifths of the run, and
-        // its failure does not stop the other series. The last tenth of the run is for the heartbeat and the public files.
+        // The series that is further behind is built first, because its minutes expire first. It gets at most
+        // four fifths of the run, and its failure does not stop the other series. The last tenth of the run
+        // is for the heartbeat and the public files.
         let left = || invocation.deadline().saturating_duration_since(Instant::now());
         let most = left() * 4 / 5;
         let tenth = left() / 10;
@@ -124,40 +134,40 @@ impl Recorder for RecordCandles {
         let (slots, ends) = unless_failed(bazaar, "candles of the bazaar", &mut failures);
         let (auctions, averages) = unless_failed(auctions, "candles of auctions", &mut failures);
         let tick = ends.last().copied().unwrap_or_else(|| ticks.event());
-        Ok((tick, Outcome { slots, auctions, ends, averages, failures }))
+        let is_nothing = slots.is_empty() && auctions.is_empty();
+        let has_hours = slots.iter().chain(&auctions).any(|slot| slot.interval == "1h");
+        Ok(Attempt {
+            effect: if is_nothing { Effect::Nothing } else { Effect::Recorded },
+            recorded: ends,
+            failures,
+            public: Changed { averages, has_hours },
+            ..Attempt::of(tick, Outcome { slots, auctions })
+        })
     }
 
-    async fn publish(&self, table: Session<'_>, invocation: &Invocation, outcome: &Outcome) -> Result<()> {
-        let Some(files) = &self.0 else { return Ok(()) };
+    async fn publish(&self, table: Session<'_>, invocation: &Invocation, changed: &Changed) -> Result<()> {
         let now: UnixSeconds = invocation.now().into();
         let mut failures = Vec::new();
-        if let Some(MadeAverages { are_new, until }) = outcome.averages {
-            let averages = self::files::averages(files, table, are_new, until).await;
+        if let (Some(files), Some(MadeAverages { are_new, until })) = (&self.files, &changed.averages) {
+            let averages = self::files::averages(files, table, *are_new, *until).await;
             unless_failed(averages, "averages", &mut failures);
         }
-        // Files of days are checked once an hour.
-        if outcome.slots.iter().chain(&outcome.auctions).any(|slot| slot.interval == "1h") {
-            let bazaar = self::files::days::<bazaar::Candle>(files, "days/bazaar", table, now).await;
+        if let Some(files) = &self.files
+            && changed.has_hours
+        {
+            let bazaar =
+                self::files::days::<bazaar::Candle>(files, self::files::BAZAAR_DAYS, table, now).await;
             unless_failed(bazaar, "days of the bazaar", &mut failures);
-            let auctions = self::files::days::<auctions::Candle>(files, "days/auctions", table, now).await;
+            let auctions =
+                self::files::days::<auctions::Candle>(files, self::files::AUCTIONS_DAYS, table, now).await;
             unless_failed(auctions, "days of auctions", &mut failures);
         }
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ").into()) }
-    }
-
-    fn failures(outcome: &Outcome) -> &[String] {
-        &outcome.failures
-    }
-
-    fn effect(outcome: &Outcome) -> Effect {
-        if outcome.slots.is_empty() && outcome.auctions.is_empty() {
-            Effect::Nothing
-        } else {
-            Effect::Recorded
+        if let Some(files) = &self.files {
+            let index = self::files::days_index(files, changed.has_hours).await;
+            unless_failed(index, "the list of days", &mut failures);
         }
-    }
-
-    fn recorded(_: Tick, outcome: &Outcome) -> Vec<Tick> {
-        outcome.ends.clone()
+        let names = names::write(&self.upstream, self.files.as_ref(), table, invocation).await;
+        unless_failed(names, "names", &mut failures);
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ").into()) }
     }
 }

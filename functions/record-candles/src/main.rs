@@ -1,5 +1,5 @@
 //! The Lambda binary of `record-candles`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    tables::run_recorder::<record_candles::RecordCandles>()
+    recorder::run_recorder::<record_candles::RecordCandles>()
 }

@@ -1,5 +1,5 @@
-//! Every minute, records the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The provider shows a sale only while it
-//! is announced or running.
+//! Every minute, records the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The
+//! provider shows a sale only while it is announced or running.
 
 use std::error::Error;
 
@@ -10,10 +10,11 @@ use common::lambda::StartError;
 use common::time::Tick;
 use common::upstream::fire_sales::{self, FireSale, PATH};
 use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
+use recorder::feed::{self, Feed};
+use recorder::{Attempt, Recorder, repeat};
 use serde::Serialize;
-use tables::feed::{self, Feed};
 use tables::history::fire_sales::{self as history, Fields, Sighting};
-use tables::{Recorder, Session, Ticks, repeat};
+use tables::{Session, Ticks};
 
 /// The maximum length of the reason for an invalid sale in the log, in characters.
 const LONGEST_REASON: usize = 256;
@@ -36,8 +37,10 @@ impl Recorder for RecordFireSales {
 
     type Outcome = Outcome;
 
+    type Public = ();
+
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self(Upstream::provider(config)?))
+        Ok(Self(Upstream::provider(config, None)?))
     }
 
     async fn warm_up(&self) {
@@ -49,7 +52,7 @@ impl Recorder for RecordFireSales {
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
+    ) -> Result<Attempt<Outcome>, Box<dyn Error + Send + Sync>> {
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
             let tick = ticks.current().tick;
@@ -66,11 +69,12 @@ impl Recorder for RecordFireSales {
         for sighting in sightings {
             outcome.changed += usize::from(history::record(table, &sighting).await?);
         }
-        Ok((tick, outcome))
+        Ok(Attempt::of(tick, outcome))
     }
 }
 
-/// Returns the sales as seen at the tick, and the invalid sales, which must not stop the others from being recorded.
+/// Returns the sales as seen at the tick, and the invalid sales, which must not stop the others from being
+/// recorded.
 fn sightings(sales: Rows<FireSale<'_>>, tick: Tick) -> (Vec<Sighting>, Skipped) {
     let Rows { usable, mut skipped } = sales;
     let mut sightings = Vec::with_capacity(usable.len());

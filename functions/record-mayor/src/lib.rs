@@ -1,6 +1,6 @@
-//! Every five minutes, records the sitting mayor, for `GET /v1/mayor/history`. The recorder writes one row for each election, under the
-//! year in the provider's response, so the year is right even if the provider shows a new mayor late. If the response has no election, the
-//! year comes from the game's calendar.
+//! Every five minutes, records the sitting mayor, for `GET /v1/mayor/history`. The recorder writes one row
+//! for each election, under the year in the provider's response, so the year is right even if the provider
+//! shows a new mayor late. If the response has no election, the year comes from the game's calendar.
 
 use std::error::Error;
 use std::time::Duration;
@@ -13,11 +13,12 @@ use common::time::{Tick, UnixMilliseconds};
 use common::upstream::calendar::ElectionYear;
 use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
+use recorder::feed::{self, Feed};
+use recorder::heartbeat::Refresh;
+use recorder::{Attempt, Recorder, repeat};
 use serde::{Deserialize, Serialize};
-use tables::feed::{self, Feed};
-use tables::heartbeat::Refresh;
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Recorder, Session, Ticks, repeat};
+use tables::{Session, Ticks};
 
 /// How long after a term begins the provider may still show the previous mayor.
 const HANDOVER: Duration = Duration::from_hours(1);
@@ -31,9 +32,6 @@ pub struct Outcome {
     year: ElectionYear,
     /// Whether this run has recorded a new mayor or changed perks.
     new: bool,
-    /// The refresh that was read; `None` if the response has no time.
-    #[serde(skip)]
-    refresh: Option<Refresh>,
 }
 
 /// The mayor that the provider shows.
@@ -41,6 +39,7 @@ struct Shown {
     mayor: Mayor,
     /// Whether the year comes from an election in the response, and not from the calendar.
     is_elected: bool,
+    /// The refresh that was read; `None` if the response has no time.
     refresh: Option<Refresh>,
 }
 
@@ -61,8 +60,10 @@ impl Recorder for RecordMayor {
 
     type Outcome = Outcome;
 
+    type Public = ();
+
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self(Upstream::provider(config)?))
+        Ok(Self(Upstream::provider(config, None)?))
     }
 
     async fn warm_up(&self) {
@@ -74,7 +75,7 @@ impl Recorder for RecordMayor {
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
+    ) -> Result<Attempt<Outcome>, Box<dyn Error + Send + Sync>> {
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
             let tick = ticks.current().tick;
@@ -86,14 +87,11 @@ impl Recorder for RecordMayor {
         if is_handover && let Some(before) = year.previous() {
             let before = mayors::elected_in(table, before).await?;
             if before.is_some_and(|before| before.name == mayor.name) {
-                return Ok((tick, Outcome { year, new: false, refresh }));
+                return Ok(Attempt { refresh, ..Attempt::of(tick, Outcome { year, new: false }) });
             }
         }
-        Ok((tick, Outcome { year, new: mayors::record(table, &mayor).await?, refresh }))
-    }
-
-    fn refresh(outcome: &Outcome) -> Option<Refresh> {
-        outcome.refresh
+        let new = mayors::record(table, &mayor).await?;
+        Ok(Attempt { refresh, ..Attempt::of(tick, Outcome { year, new }) })
     }
 }
 

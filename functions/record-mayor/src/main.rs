@@ -1,5 +1,5 @@
 //! The Lambda binary of `record-mayor`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    tables::run_recorder::<record_mayor::RecordMayor>()
+    recorder::run_recorder::<record_mayor::RecordMayor>()
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/status`: the time of each feed's latest record, and whether the feed is up to date. It requires no key, so that an
-//! uptime monitor can request it.
+//! `GET /v1/status`: the time of each feed's latest record, and whether the feed is up to date. It requires
+//! no key, so that an uptime monitor can request it.
 //!
 //! For each feed, the function reads one row with the heartbeat and usually one row with the oldest record.
 
@@ -18,19 +18,19 @@ use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use futures_util::FutureExt;
 use futures_util::future::{try_join, try_join4};
+use recorder::feed::{FEEDS, Feed};
+use recorder::heartbeat::{self, Heartbeat, heartbeats};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::auctions::{self, ONE_MINUTE};
 use tables::bazaar::INTERVALS;
-use tables::feed::{FEEDS, Feed};
-use tables::heartbeat::{self, Heartbeat, heartbeats};
 use tables::history::{fire_sales, mayors};
 use tables::series::{self, Interval};
 
 use tables::{Error, Session, Table};
 
-/// A feed that is recorded every minute is unhealthy if fewer than this many of the last 60 minutes were recorded. The newest two may not
-/// be recorded yet.
+/// A feed that is recorded every minute is unhealthy if fewer than this many of the last 60 minutes were
+/// recorded. The newest two may not be recorded yet.
 const FEWEST_MINUTES: usize = 55;
 
 /// The status of the service: the age of its recorded data.
@@ -52,24 +52,28 @@ struct ServiceStatus {
 struct FeedStatus {
     /// The name of the feed.
     name: &'static str,
-    /// The time of the latest record; for `candles`, the end of the newest candle. `null` if nothing was recorded.
+    /// The time of the latest record; for `candles`, the end of the newest candle. `null` if nothing was
+    /// recorded.
     last_recorded_at: Option<UnixSeconds>,
     /// The time from `last_recorded_at` to `checked_at`, in whole seconds. `null` if nothing was recorded.
     age_seconds: Option<u64>,
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
-    /// Whether the feed is up to date. The latest record must be at most `2 * expected_every_seconds + 110` seconds old (`+ 230` for
-    /// `candles`). Once the first record is an hour old, `minutes_last_hour` must be at least 55. For `bazaar` and `auctions`,
-    /// `data_changed_at` must be less than ten minutes old, if it is known.
+    /// Whether the feed is up to date. The latest record must be at most `2 * expected_every_seconds + 110`
+    /// seconds old (`+ 230` for `candles`). Once the first record is an hour old, `minutes_last_hour` must be
+    /// at least 55. For `bazaar` and `auctions`, `data_changed_at` must be less than ten minutes old, if it
+    /// is known.
     is_healthy: bool,
     /// The time of the oldest kept record. `null` without a record.
     recorded_since: Option<UnixSeconds>,
     /// The latest gap in the records, not counting gaps that later runs have filled. `null` without a gap.
     last_gap: Option<Gap>,
-    /// How many of the 60 minutes before `checked_at` were recorded. `null` for `candles` and `mayor`, and if nothing was recorded.
+    /// How many of the 60 minutes before `checked_at` were recorded. `null` for `candles` and `mayor`, and if
+    /// nothing was recorded.
     minutes_last_hour: Option<usize>,
-    /// When the provider's data last changed, by the provider's clock. The data are the prices and volumes, the mayor and the votes, or the
-    /// last updated auctions. `null` for `candles` and `fire-sales`, which have no such time, and if it is not known yet.
+    /// When the provider's data last changed, by the provider's clock. The data are the prices and volumes,
+    /// the mayor and the votes, or the last updated auctions. `null` for `candles` and `fire-sales`, which
+    /// have no such time, and if it is not known yet.
     data_changed_at: Option<UnixSeconds>,
 }
 
@@ -84,7 +88,6 @@ struct Gap {
 }
 
 impl FeedStatus {
-    /// Returns the status of the feed at the time `now`.
     fn of(
         feed: &'static Feed,
         heartbeat: Option<&Heartbeat>,
@@ -95,7 +98,8 @@ impl FeedStatus {
         // A record far in the future is as unhealthy as an old one: clocks differ only by seconds.
         let distance = last_recorded_at.map(|last| last.get().abs_diff(now.get()));
         let gap = heartbeat.and_then(Heartbeat::last_gap);
-        let of_minutes = heartbeat.filter(|_| feed.interval == Duration::from_mins(1));
+        let is_of_minutes = feed.interval == Duration::from_mins(1);
+        let of_minutes = if is_of_minutes { heartbeat } else { None };
         let minutes_last_hour = of_minutes.map(|heartbeat| heartbeat.minutes_last_hour(now));
         let has_lost_minutes = of_minutes.is_some_and(|heartbeat| heartbeat.is_hour_old(now))
             && minutes_last_hour < Some(FEWEST_MINUTES);
@@ -144,7 +148,6 @@ impl Handler for Status {
     }
 }
 
-/// Returns the status at the time `now`.
 async fn data(table: Session<'_>, now: UnixSeconds) -> Result<ServiceStatus, Error> {
     let (heartbeats, recorded_since) = try_join(heartbeats(table), recorded_since(table, now)).await?;
     let feeds = FEEDS.into_iter().zip(heartbeats).zip(recorded_since);
@@ -167,12 +170,13 @@ async fn recorded_since(
     let [hourly, daily_auctions] = &auctions::INTERVALS;
     let auctions = oldest_of(table, [daily_auctions, hourly, &ONE_MINUTE], now).boxed();
     let (candles, mayors, fire_sales, auctions) = try_join4(candles, mayors, fire_sales, auctions).await?;
-    // The feed `bazaar` has the same oldest record as `candles`: minutes of the bazaar expire, but their candles stay.
+    // The feed `bazaar` has the same oldest record as `candles`: minutes of the bazaar expire, but their
+    // candles stay.
     Ok([candles, candles, mayors, fire_sales, auctions])
 }
 
-/// Returns the start of the oldest slot in the first of `intervals` that has a slot. `intervals` starts with the interval whose slots are
-/// kept longest. Usually reads one row.
+/// Returns the start of the oldest slot in the first of `intervals` that has a slot. `intervals` starts with
+/// the interval whose slots are kept longest. Usually reads one row.
 async fn oldest_of<const N: usize>(
     table: Session<'_>,
     intervals: [&'static Interval; N],

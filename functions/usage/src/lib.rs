@@ -1,6 +1,7 @@
 //! `GET /v1/usage`: what the caller's account has used of its limits in this calendar month.
 //!
-//! API Gateway names the account that the authorizer found. Its row has the id of its key in API Gateway, which counts the requests.
+//! API Gateway names the account that the authorizer found. Its row has the id of its key in API Gateway,
+//! which counts the requests.
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Writes a line without keys, which operators paste where they do not belong, such as in place of a file. Errors are ignored: a closed
-/// standard error does not stop a command.
+/// Writes a line without keys, which operators paste where they do not belong, such as in place of a file.
+/// Errors are ignored: a closed standard error does not stop a command.
 pub(crate) fn print(line: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", without_keys(&line.to_string()));
 }

@@ -1,4 +1,5 @@
-//! The errors of the commands. Each message is one line with the problem and, where one is known, the solution.
+//! The errors of the commands. Each message is one line with the problem and, where one is known, the
+//! solution.
 
 use std::io;
 use std::path::PathBuf;

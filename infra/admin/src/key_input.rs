@@ -19,9 +19,6 @@ pub(crate) fn trim(text: &str) -> &str {
 }
 
 /// Reads the first line of standard input.
-///
-/// # Errors
-/// If the line cannot be read, or is blank.
 pub(crate) async fn read_standard_input() -> Result<String, Error> {
     if std::io::stdin().is_terminal() {
         console::print("type or paste the key, then press Enter");

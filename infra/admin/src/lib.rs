@@ -1,12 +1,11 @@
-//! The operator's command line, `cargo admin`. It manages accounts, API keys and history in the tables of a deployment or
-//! of the local cloud, and checks a deployment as a client sees it. The code of a command is in a module with its name:
-//! `key issue` is in `key/issue.rs`, `history import` in the folder `history`.
+//! The operator's command line, `cargo admin`. It manages accounts, API keys and history in the tables of a
+//! deployment or of the local cloud, and checks a deployment as a client sees it. The code of a command is in
+//! a module with its name: `key issue` is in `key/issue.rs`, `history import` in the folder `history`.
 
 mod access;
 mod account;
 mod arguments;
 mod check;
-mod clock;
 mod console;
 mod error;
 mod history;
@@ -41,8 +40,8 @@ enum Command {
     Check(check::Arguments),
 }
 
-/// Runs the command line of this process and returns its exit code: 0 if the command did everything, 1 if it did not, and
-/// 2 if the command line is invalid.
+/// Runs the command line of this process and returns its exit code: 0 if the command did everything, 1 if it
+/// did not, and 2 if the command line is invalid.
 #[must_use]
 pub fn run() -> ExitCode {
     let arguments: Arguments = match arguments::parse() {

@@ -1,5 +1,5 @@
-//! `cargo admin check`, as operators run it: on a local cloud, which keeps every promise, through a proxy that breaks promises, and on
-//! servers of other services.
+//! `cargo admin check`, as operators run it: on a local cloud, which keeps every promise, through a proxy
+//! that breaks promises, and on servers of other services.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -15,7 +15,8 @@ use crate::server::{response, serve};
 const KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
 const DOCUMENT: &str = include_str!("../../../functions/index/openapi.json");
 
-/// The start of a request, a text in its response, the replacement for this text, and the checks that must then fail.
+/// The start of a request, a text in its response, the replacement for this text, and the checks that must
+/// then fail.
 const BREAKAGES: &[(&str, &str, &str, &[&str])] = &[
     ("GET /openapi.json ", "\"paths\"", "\"path\"", &["OpenAPI document is of this version"]),
     ("GET /v1/mayor ", "\"data\":{", "\"data\":{\"x\":1,", &["response GET /v1/mayor"]),
@@ -81,7 +82,7 @@ async fn a_cloud_keeps_every_promise_and_each_broken_one_is_noticed() {
     );
     let options = Options { parameters, ..Options::for_tests() };
     let cloud = Cloud::start(options).await.unwrap();
-    cloud.record_no_auctions().await.unwrap();
+    cloud.record_no_items().await.unwrap();
     let keys = cloud.keys().unwrap();
     let keys = [
         ("API_KEY", keys.pro.expose()),

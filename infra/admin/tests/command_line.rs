@@ -1,4 +1,5 @@
-//! Invalid command lines, and commands without a function. `tests/service/access/admin` runs commands on a local cloud.
+//! Invalid command lines, and commands without a function. `tests/service/access/admin` runs commands on a
+//! local cloud.
 
 use crate::dynamodb;
 use crate::program::{UNKNOWN_ID, UNKNOWN_KEY, command, run};

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dynoxide::Database;
 use serde_json::{Value, json};
 
-/// The `DynamoDB` of one test.
 pub(crate) struct DynamoDb {
     pub(crate) database: Database,
     pub(crate) endpoint: String,
@@ -72,7 +71,6 @@ pub(crate) fn command(endpoint: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the command with this input.
 pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -1,4 +1,5 @@
-//! `cargo admin` as operators run it. One test program covers all commands: each further program would link the AWS SDK again.
+//! `cargo admin` as operators run it. One test program covers all commands: each further program would link
+//! the AWS SDK again.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -1,4 +1,5 @@
-//! Operators paste keys where they do not belong. No command prints a key that is in place of a file, a name, a stack or a URL.
+//! Operators paste keys where they do not belong. No command prints a key that is in place of a file, a name,
+//! a stack or a URL.
 
 use std::collections::BTreeSet;
 use std::fs;

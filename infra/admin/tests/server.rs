@@ -11,7 +11,8 @@ pub(crate) fn listen() -> (TcpListener, String) {
     (listener, url)
 }
 
-/// Starts a server that responds to each request with `respond`. Returns its URL, and a receiver of its requests.
+/// Starts a server that responds to each request with `respond`. Returns its URL, and a receiver of its
+/// requests.
 pub(crate) fn serve(respond: impl Fn(&str) -> Vec<u8> + Send + 'static) -> (String, Receiver<String>) {
     let (sender, requests) = mpsc::channel();
     let (listener, url) = listen();
@@ -19,7 +20,8 @@ pub(crate) fn serve(respond: impl Fn(&str) -> Vec<u8> + Send + 'static) -> (Stri
         for mut stream in listener.incoming().map(Result::unwrap) {
             let mut request = String::new();
             let mut buffer = [0; 4096];
-            // A request ends after its head or after its body, which is a JSON object. The program may close the connection early.
+            // A request ends after its head or after its body, which is a JSON object. The program may close
+            // the connection early.
             while !request.ends_with("\r\n\r\n") && !request.ends_with('}') {
                 match stream.read(&mut buffer) {
                     Ok(length @ 1..) => request.push_str(str::from_utf8(&buffer[..length]).unwrap()),

@@ -83,12 +83,14 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// The JSON value of a header or a query parameter with this `schema`: a number if the schema requires an integer and
-/// `text` is one, otherwise a string.
+/// The JSON value of a header or a query parameter with this `schema`: a number if the schema requires an
+/// integer and `text` is one, otherwise a string.
 #[must_use]
 pub fn parameter_value(text: &str, schema: &Value) -> Value {
     let is_integer = schema.get("type").is_some_and(|name| name == "integer");
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<u64> = text.parse().ok().filter(|_| is_integer && is_number);
-    number.map_or_else(|| text.into(), Into::into)
+    match text.parse::<u64>() {
+        Ok(number) if is_integer && is_number => number.into(),
+        _ => text.into(),
+    }
 }

@@ -4,11 +4,13 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::mismatch::excerpt;
 
-/// The value of the header `name`, if the response has the header exactly once. If it appears twice, clients may use either value.
+/// The value of the header `name`, if the response has the header exactly once. If it appears twice, clients
+/// may use either value.
 #[must_use]
 pub fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
-    values.next().filter(|_| values.next().is_none())?.to_str().ok()
+    let only = values.next()?;
+    if values.next().is_some() { None } else { only.to_str().ok() }
 }
 
 /// Every value of the header `name`, for people.

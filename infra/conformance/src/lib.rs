@@ -1,9 +1,10 @@
-//! Checks HTTP responses against the service's OpenAPI document. `cargo admin check` uses it on deployments, and the
-//! black-box tests use it on the local cloud.
+//! Checks HTTP responses against the service's OpenAPI document. `cargo admin check` uses it on deployments,
+//! and the black-box tests use it on the local cloud.
 //!
-//! A response conforms if its status is described, its body fits the schema of that status, and each header fits its own schema.
-//! For this check, schemas are closed: a field that the document does not describe is an error, unless a schema explicitly
-//! allows additional properties. Clients must accept new fields, but this version of the service has none.
+//! A response conforms if its status is described, its body fits the schema of that status, and each header
+//! fits its own schema. For this check, schemas are closed: a field that the document does not describe is an
+//! error, unless a schema explicitly allows additional properties. Clients must accept new fields, but this
+//! version of the service has none.
 
 mod document;
 mod headers;

@@ -17,7 +17,6 @@ const CSV: &str = "text/csv; charset=utf-8";
 /// Headers that a response has only if the document describes them.
 const OPTIONAL_HEADERS: [HeaderName; 3] = [LAST_MODIFIED, EXPIRES, RETRY_AFTER];
 
-/// A `GET` operation.
 #[derive(Clone, Copy)]
 pub struct Operation<'a> {
     document: &'a Document,
@@ -91,8 +90,8 @@ impl<'a> Operation<'a> {
         self.responses().find(|(described, _)| *described == status).map(|(_, response)| response)
     }
 
-    /// The examples of responses with this status. Skips an example whose summary does not name a request: `GET`, the path and query, and
-    /// a note in parentheses if the body is shortened.
+    /// The examples of responses with this status. Skips an example whose summary does not name a request:
+    /// `GET`, the path and query, and a note in parentheses if the body is shortened.
     pub fn examples(&self, status: u16) -> impl Iterator<Item = Example<'a>> {
         let examples =
             self.response(status).and_then(|response| content(response)?.get("examples")?.as_object());

@@ -1,4 +1,5 @@
-//! Rows that this process has computed, stored at once. A batch of 25 rows through the SDK takes ten times as long.
+//! Rows that this process has computed, stored at once. A batch of 25 rows through the SDK takes ten times as
+//! long.
 
 use std::collections::HashMap;
 

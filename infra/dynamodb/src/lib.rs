@@ -1,5 +1,5 @@
-//! The embedded `DynamoDB`: requests as SDKs send them over HTTP, carried out by `dynoxide`. Its own HTTP server is not linked, because that
-//! server reads every request four times and is slow to compile.
+//! The embedded `DynamoDB`: requests as SDKs send them over HTTP, carried out by `dynoxide`. Its own HTTP
+//! server is not linked, because that server reads every request four times and is slow to compile.
 
 mod import;
 mod operations;

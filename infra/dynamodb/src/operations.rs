@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 /// Returns the JSON of the response, or `None` if there is no such operation.
 ///
 /// # Errors
-/// `DynamoDB`'s error. Of a request that does not fit the operation, the error has the parser's message instead of `DynamoDB`'s.
+/// `DynamoDB`'s error. Of a request that does not fit the operation, the error has the parser's message
+/// instead of `DynamoDB`'s.
 pub(crate) fn carry_out(
     database: &Database,
     operation: &str,

@@ -60,7 +60,6 @@ fn plain(status: StatusCode, body: impl Into<Bytes>) -> Response<Bytes> {
     response
 }
 
-/// A response with this body.
 pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = plain(status, body);
     let headers = response.headers_mut();

@@ -1,6 +1,6 @@
-//! A function for tests, which follows the command in its event. Without a command, it returns the event in a proxy response.
-//! As an authorizer, it takes the tier from the key: `pro-…` is a key of the tier pro. The `usageIdentifierKey` is the key, padded with
-//! zeros.
+//! A function for tests, which follows the command in its event. Without a command, it returns the event in a
+//! proxy response. As an authorizer, it takes the tier from the key: `pro-…` is a key of the tier pro. The
+//! `usageIdentifierKey` is the key, padded with zeros.
 #![expect(clippy::print_stderr, reason = "a function logs to standard error")]
 
 use std::collections::HashMap;

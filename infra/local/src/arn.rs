@@ -3,7 +3,6 @@
 /// The account of AWS's own examples.
 pub(crate) const ACCOUNT_ID: &str = "123456789012";
 pub(crate) const REGION: &str = "eu-central-1";
-/// The name of the stack.
 pub(crate) const STACK: &str = "local";
 
 pub(crate) fn function_arn(name: &str) -> String {

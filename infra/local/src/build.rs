@@ -1,6 +1,7 @@
-//! Builds the functions with cargo and finds their binaries. A release build selects only the functions' packages, so that
-//! dependencies have the same features as in a deployment. In other builds, `infra/workspace-hack` unifies the features, so that the
-//! functions share compiled dependencies with `cargo local` or with the tests.
+//! Builds the functions with cargo and finds their binaries. A release build selects only the functions'
+//! packages, so that dependencies have the same features as in a deployment. In other builds,
+//! `infra/workspace-hack` unifies the features, so that the functions share compiled dependencies with `cargo
+//! local` or with the tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -22,7 +23,8 @@ type Programs = BTreeMap<String, PathBuf>;
 /// A build: the workspace, the profile, and the packages.
 type Request = (PathBuf, String, BTreeSet<String>);
 
-/// The finished builds of this process. The lock is held during a build: a second cargo would only wait for the first.
+/// The finished builds of this process. The lock is held during a build: a second cargo would only wait for
+/// the first.
 static BUILT: Mutex<BTreeMap<Request, Programs>> = Mutex::const_new(BTreeMap::new());
 
 /// Builds the packages and returns their binaries.
@@ -65,10 +67,12 @@ pub(crate) async fn build(
     Ok(programs)
 }
 
-/// Returns a command in the folder `workspace` for the cargo that runs this process, or else for `cargo` in the path.
+/// Returns a command in the folder `workspace` for the cargo that runs this process, or else for `cargo` in
+/// the path.
 ///
-/// `cargo run` and `cargo test` set variables that some build scripts (ring's) depend on. The command removes these variables:
-/// otherwise those scripts and their dependents would be compiled again, here and in the next build outside this process.
+/// `cargo run` and `cargo test` set variables that some build scripts (ring's) depend on. The command removes
+/// these variables: otherwise those scripts and their dependents would be compiled again, here and in the
+/// next build outside this process.
 #[must_use]
 pub fn cargo(workspace: &Path) -> std::process::Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));

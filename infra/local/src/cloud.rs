@@ -8,11 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use common::config::Config;
+use common::lambda::StartError;
 use common::routes::INDEX;
 use common::time::{Tick, UnixMilliseconds};
+use files::listings::{Listings, Object, Stamp};
 use simulator::{Clock, Simulator};
 use tables::Table;
 use tables::auctions::{Minute, record};
+use tables::names::{Names, store};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -20,6 +24,7 @@ use tokio::task::JoinSet;
 use crate::arn::STACK;
 use crate::dynamodb::DynamoDb;
 use crate::error::{Error, InvocationError};
+use crate::folder::Folder;
 use crate::gateway::Gateway;
 use crate::gateway::api_keys::ApiKeys;
 use crate::gateway::control_plane::ControlPlane;
@@ -41,6 +46,8 @@ const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 const API_GATEWAY_VARIABLE: &str = "AWS_ENDPOINT_URL_API_GATEWAY";
 /// The variable with the place where functions write the public files.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
+/// The variable with the place of the running auctions.
+const LISTINGS_VARIABLE: &str = "LISTINGS";
 /// The variable with the address of the public files.
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
 /// The variable with the time after which a new key of API Gateway works, in seconds.
@@ -63,6 +70,7 @@ pub struct Cloud {
     logs: Logs,
     pools: Arc<Pools>,
     files_url: Option<String>,
+    listings: Folder,
 }
 
 impl Cloud {
@@ -95,12 +103,16 @@ impl Cloud {
         let programs = find_programs(&options, &template).await?;
         let gateway_url = url_of(&gateway_listener).map_err(cannot_listen(options.port, "--port"))?;
         let files = open_files(&options, &gateway_url)?;
+        let listings = Folder::open(data, "listings").map_err(|cause| {
+            Error::new(format!("cannot create the folder of the running auctions: {cause}"))
+        })?;
+        let places = Places { files: files.as_deref(), listings: &listings };
         let files_url = files.as_ref().map(|files| files.url().to_owned());
         let logs = Logs::new(options.function_log.clone());
         let lambda_url =
             url_of(&lambda_listener).map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
         let endpoints = [(DYNAMODB_VARIABLE, dynamodb.url()), (API_GATEWAY_VARIABLE, lambda_url)];
-        let pools = pools_of(&options, &template, programs, &endpoints, files.as_deref(), &logs);
+        let pools = pools_of(&options, &template, programs, &endpoints, places, &logs);
         let access_log = options.access_log.clone();
         let gateway =
             Gateway::new(&template, Arc::clone(&pools), Arc::clone(&api_keys), clock.clone(), access_log);
@@ -111,7 +123,7 @@ impl Cloud {
             .map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
         let (backfill, at_start) = start_backfill(&options, &template, &dynamodb, &logs);
         let schedules = if options.schedules {
-            let awaited = Some(&at_start).filter(|_| options.schedules_at_start);
+            let awaited = options.schedules_at_start.then_some(&at_start);
             schedules::start(&template, &pools, &clock, options.schedules_begin_after, awaited)
         } else {
             JoinSet::new()
@@ -130,6 +142,7 @@ impl Cloud {
             logs,
             pools,
             files_url,
+            listings,
         })
     }
 
@@ -143,6 +156,12 @@ impl Cloud {
     #[must_use]
     pub fn files_url(&self) -> Option<&str> {
         self.files_url.as_deref()
+    }
+
+    /// The folder with the running auctions, in place of their bucket. It is not served.
+    #[must_use]
+    pub fn listings(&self) -> &Path {
+        self.listings.path()
     }
 
     /// The base URL of the Invoke API and of API Gateway's control plane, without a slash at its end.
@@ -163,9 +182,10 @@ impl Cloud {
         self.keys.as_ref()
     }
 
-    /// Creates a key of API Gateway with this value, attaches it to the usage plan of the tier, and returns its id. The key works at once.
-    /// An existing key with this value keeps its id, and moves to the plan if it has another one. For tests that store an account themselves,
-    /// without the function that creates its keys.
+    /// Creates a key of API Gateway with this value, attaches it to the usage plan of the tier, and returns
+    /// its id. The key works at once. An existing key with this value keeps its id, and moves to the plan if
+    /// it has another one. For tests that store an account themselves, without the function that creates its
+    /// keys.
     ///
     /// # Errors
     /// When no usage plan has the tier, or API Gateway refuses the value.
@@ -173,7 +193,8 @@ impl Cloud {
         self.api_keys.attach(tier, &format!("{STACK}-{value}"), value).map_err(Error::new)
     }
 
-    /// Invokes a function, which is named by its logical id or its binary, and returns its response to the event.
+    /// Invokes a function, which is named by its logical id or its binary, and returns its response to the
+    /// event.
     ///
     /// # Errors
     /// When there is no such function, and when it does not respond; the reason is logged.
@@ -190,8 +211,8 @@ impl Cloud {
         })
     }
 
-    /// Kills all processes of a function, as when its host dies, and waits until they have ended. Running invocations fail;
-    /// the next invocation starts a new process.
+    /// Kills all processes of a function, as when its host dies, and waits until they have ended. Running
+    /// invocations fail; the next invocation starts a new process.
     ///
     /// # Errors
     /// When there is no such function.
@@ -200,24 +221,37 @@ impl Cloud {
         Ok(())
     }
 
-    /// Records a minute without auctions at the clock's time, for tests: without a recorded minute, the route for auction prices has no
-    /// data to serve.
+    /// Returns the running auctions, as a function opens them.
     ///
     /// # Errors
-    /// When the table `History` does not respond.
-    pub async fn record_no_auctions(&self) -> Result<(), tables::Error> {
+    /// When the folder is gone.
+    pub fn open_listings(&self) -> Result<Listings, StartError> {
+        let place = format!("file://{}", self.listings().display());
+        Listings::of(&Config::from_lookup(move |name| (name == LISTINGS_VARIABLE).then(|| place.clone())))
+    }
+
+    /// Records a minute without auctions and names without items at the clock's time, for tests: without
+    /// them, routes have no data to serve.
+    ///
+    /// # Errors
+    /// When the table `History` does not respond, or the running auctions cannot be written.
+    pub async fn record_no_items(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let now = UnixMilliseconds::new(self.clock.now_ms());
         let minute =
             Minute { last_updated: now, completed_at: None, prices: Vec::new(), lowest_auctions: Vec::new() };
         let table = Table::of_sdk(&self.dynamodb.sdk(), backfill::TABLE);
-        record(table.with_timeout(Duration::from_mins(1)), Tick::of(now), &minute).await.map(drop)
+        let session = table.with_timeout(Duration::from_mins(1));
+        record(session, Tick::of(now), &minute).await?;
+        store(session, &Names { updated_at: now.into(), count: 0, items: Vec::new() }).await?;
+        let stamp = Stamp { last_updated: now, completed_at: None, recorded_at: Tick::of(now).time() };
+        self.open_listings()?.replace(&Object { stamp, blocks: Vec::new() }, now).await?;
+        Ok(())
     }
 
     fn pool(&self, function: &str) -> Result<&Arc<Pool>, InvocationError> {
         pool::find(&self.pools, function).ok_or_else(|| InvocationError::UnknownFunction(function.to_owned()))
     }
 
-    /// The simulator, if it is the upstream.
     #[must_use]
     pub fn simulator(&self) -> Option<&Simulator> {
         self.simulator.as_ref()
@@ -234,7 +268,8 @@ impl Cloud {
         &self.template
     }
 
-    /// The latest output of the functions, and the platform's log lines. A line may arrive a moment after the response.
+    /// The latest output of the functions, and the platform's log lines. A line may arrive a moment after the
+    /// response.
     #[must_use]
     pub fn logs(&self) -> Vec<String> {
         self.logs.lines()
@@ -275,8 +310,8 @@ fn open_files(options: &Options, gateway: &str) -> Result<Option<Arc<PublicFiles
         .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))
 }
 
-/// Starts to generate the past of a simulated game, if the template has the table `History`. Also returns the signals for the first events of
-/// schedules.
+/// Starts to generate the past of a simulated game, if the template has the table `History`. Also returns the
+/// signals for the first events of schedules.
 fn start_backfill(
     options: &Options,
     template: &Template,
@@ -287,8 +322,10 @@ fn start_backfill(
     // Nothing is sent: schedules hold the sender until the first minute is recorded.
     let (recording_minutes, minutes_recorded) = mpsc::channel(1);
     let mut backfill = JoinSet::new();
-    let history = template.tables.get(backfill::TABLE).filter(|_| options.history > 0);
-    if let (Upstream::Simulator { seed }, Some(table)) = (&options.upstream, history) {
+    if options.history > 0
+        && let Upstream::Simulator { seed } = &options.upstream
+        && let Some(table) = template.tables.get(backfill::TABLE)
+    {
         backfill.spawn(backfill::run(backfill::Plan {
             days: options.history,
             seed: *seed,
@@ -308,11 +345,13 @@ fn serve(listener: TcpListener, gateway: Gateway, files: Option<Arc<PublicFiles>
     let shared = Arc::new(gateway);
     Server::start(listener, true, move |request, client| {
         let gateway = Arc::clone(&shared);
-        let files = files.clone().filter(|_| request.uri().path().starts_with(public_files::PREFIX));
+        let files = files.clone();
         async move {
             match files {
-                Some(files) => files.respond(&request).await,
-                None => gateway.handle(request, client).await,
+                Some(files) if request.uri().path().starts_with(public_files::PREFIX) => {
+                    files.respond(&request).await
+                }
+                _ => gateway.handle(request, client).await,
             }
         }
     })
@@ -384,7 +423,7 @@ fn pools_of(
     template: &Template,
     programs: BTreeMap<String, PathBuf>,
     endpoints: &[(&str, String)],
-    files: Option<&PublicFiles>,
+    places: Places<'_>,
     logs: &Logs,
 ) -> Arc<Pools> {
     if options.sent_key().is_none() {
@@ -395,23 +434,32 @@ fn pools_of(
     let concurrency = options.concurrency.get().into();
     let pool = |(logical_id, program): (String, PathBuf)| {
         let mut function = template.functions.get(&logical_id)?.clone();
-        complete(&mut function, options, files, endpoints, logs);
+        complete(&mut function, options, places, endpoints, logs);
         Some((logical_id, Arc::new(Pool::new(function, program, concurrency, logs.clone()))))
     };
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: sets the upstream API key, the place and the address of the public files, and the delay of new keys; and overrides
-/// the template's endpoints.
+/// The folders in place of buckets.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    files: Option<&'a PublicFiles>,
+    listings: &'a Folder,
+}
+
+/// Completes the function's environment: sets the upstream API key, the places of files, the address of the
+/// public ones, and the delay of new keys; and overrides the template's endpoints.
 fn complete(
     function: &mut Function,
     options: &Options,
-    files: Option<&PublicFiles>,
+    Places { files, listings }: Places<'_>,
     endpoints: &[(&str, String)],
     logs: &Logs,
 ) {
+    let listings = listings.variable();
     let place = files.map_or_else(String::new, PublicFiles::variable);
-    // Browsers resolve a relative address, also behind a proxy. Readers of the index use the address as it is.
+    // Browsers resolve a relative address, also behind a proxy. Readers of the index use the address as it
+    // is.
     let is_index = function.binary == INDEX.function;
     let relative = public_files::PREFIX.trim_matches('/');
     let delay = options.gateway_key_delay.as_secs().to_string();
@@ -419,6 +467,7 @@ fn complete(
     function.environment.retain(|name, value| {
         let resolved = match name.as_str() {
             FILES_VARIABLE => Some(place.as_str()),
+            LISTINGS_VARIABLE => Some(listings.as_str()),
             FILES_ADDRESS_VARIABLE => Some(address),
             DELAY_VARIABLE => Some(delay.as_str()),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,

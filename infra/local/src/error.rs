@@ -24,7 +24,6 @@ impl Error {
 /// Why an invocation has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum InvocationError {
-    /// There is no function with this name.
     #[error("the template has no function {0}")]
     UnknownFunction(String),
     /// The function did not respond, or responded with an error.
@@ -41,13 +40,11 @@ pub enum InvocationError {
 /// Why a sample event cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
-    /// The request is not a valid HTTP request.
     #[error(transparent)]
     Request(#[from] hyper::http::Error),
     /// The request does not match the route.
     #[error("the request does not match {0}")]
     NoRoute(String),
-    /// The event is not JSON.
     #[error(transparent)]
     Event(#[from] serde_json::Error),
 }

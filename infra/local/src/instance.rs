@@ -146,8 +146,8 @@ impl Instance {
     }
 }
 
-/// Waits until the process ends, so that it never becomes a zombie, even while its instance is idle. Kills the process when
-/// the sender of `killed` is dropped.
+/// Waits until the process ends, so that it never becomes a zombie, even while its instance is idle. Kills
+/// the process when the sender of `killed` is dropped.
 async fn reap(mut child: Child, killed: oneshot::Receiver<()>, ended: watch::Sender<Option<ExitStatus>>) {
     let status = tokio::select! {
         status = child.wait() => status,
@@ -171,7 +171,8 @@ async fn exit_status(ended: &watch::Receiver<Option<ExitStatus>>) -> ExitStatus 
     }
 }
 
-/// The command for the process. Its environment has only the variables of the runtime `provided.al2023` and of the function.
+/// The command for the process. Its environment has only the variables of the runtime `provided.al2023` and
+/// of the function.
 fn command(function: &Function, program: &Path, runtime_api: &str) -> Command {
     let mut command = Command::new(program);
     let task_root = program.parent().unwrap_or(Path::new("/"));

@@ -1,5 +1,5 @@
-//! Lambda's Invoke API. It invokes functions without the gateway. Clients are the AWS CLI and SDKs, or `curl -d @event.json`, as for
-//! `sam local start-lambda` and `cargo lambda watch`.
+//! Lambda's Invoke API. It invokes functions without the gateway. Clients are the AWS CLI and SDKs, or `curl
+//! -d @event.json`, as for `sam local start-lambda` and `cargo lambda watch`.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 use serde::de::IgnoredAny;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::arn::function_arn;
 use crate::pool::{self, Pool, Pools};
@@ -24,9 +25,12 @@ pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Res
     let body = server::read(body, MAX_PAYLOAD_BYTES).await;
     let path = parts.uri.path();
     let name = path.strip_prefix("/2015-03-31/functions/").and_then(|path| path.strip_suffix("/invocations"));
-    let Some(name) = name.filter(|_| parts.method == Method::POST) else {
-        let message = "this is Lambda's Invoke API: POST /2015-03-31/functions/NAME/invocations";
-        return error(StatusCode::NOT_FOUND, "UnknownOperationException", message);
+    let name = match name {
+        Some(name) if parts.method == Method::POST => name,
+        _ => {
+            let message = "this is Lambda's Invoke API: POST /2015-03-31/functions/NAME/invocations";
+            return error(StatusCode::NOT_FOUND, "UnknownOperationException", message);
+        }
     };
     let name = percent_decode_str(name).decode_utf8_lossy();
     let Some(pool) = pool::find(&pools, &name) else {
@@ -63,11 +67,15 @@ pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Res
 }
 
 async fn invoke(pool: &Arc<Pool>, payload: Bytes) -> Response<Full<Bytes>> {
-    let invoked = pool.invoke(payload).await;
+    let request_id = Uuid::new_v4();
+    let invoked = pool.invoke_as(request_id, payload).await;
     let failed = invoked.is_err();
     let payload = invoked.unwrap_or_else(|failure| failure.payload());
     let mut response = Response::new(Full::new(payload));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Ok(request_id) = HeaderValue::try_from(request_id.to_string()) {
+        response.headers_mut().insert("x-amzn-requestid", request_id);
+    }
     if failed {
         response.headers_mut().insert("x-amz-function-error", HeaderValue::from_static("Unhandled"));
     }

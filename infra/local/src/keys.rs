@@ -1,5 +1,5 @@
-//! The initial API keys: one for each tier, one of an account that is not paid for, and a revoked one. The keys are the same at every
-//! start. They are not secret, because they are valid only in the local cloud.
+//! The initial API keys: one for each tier, one of an account that is not paid for, and a revoked one. The
+//! keys are the same at every start. They are not secret, because they are valid only in the local cloud.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -57,11 +57,9 @@ impl Keys {
     }
 }
 
-/// Stores the initial keys in the table and returns them. Existing rows stay unchanged, because they may have been edited. Also registers
-/// the keys of API Gateway of all accounts in the table, because API Gateway does not keep them between two runs.
-///
-/// # Errors
-/// When the database fails.
+/// Stores the initial keys in the table and returns them. Existing rows stay unchanged, because they may have
+/// been edited. Also registers the keys of API Gateway of all accounts in the table, because API Gateway does
+/// not keep them between two runs.
 pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str, api_keys: &ApiKeys) -> Result<Keys, Error> {
     let failed = |reason: &dyn Display| Error::new(format!("the initial keys cannot be stored: {reason}"));
     let keys = Keys::new().ok_or_else(|| failed(&"one is malformed"))?;
@@ -86,8 +84,8 @@ pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str, api_keys: &ApiKeys) -
     }
 }
 
-/// Attaches the keys of the account to the usage plans of its tiers, and notes them in its row. A tier that the template does not offer has
-/// none.
+/// Attaches the keys of the account to the usage plans of its tiers, and notes them in its row. A tier that
+/// the template does not offer has none.
 async fn register(
     session: Session<'_>,
     record: AccountRecord,

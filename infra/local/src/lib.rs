@@ -1,5 +1,5 @@
-//! The cloud on your machine: API Gateway, Lambda, schedules and `DynamoDB`, as `template.yaml` describes them, in one
-//! process.
+//! The cloud on your machine: API Gateway, Lambda, schedules and `DynamoDB`, as `template.yaml` describes
+//! them, in one process.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), local::Error> {
@@ -10,9 +10,10 @@
 //! # }
 //! ```
 //!
-//! The gateway ([`Cloud::url`]) sends requests through authorizer, usage plan and cache to the functions. The Invoke API
-//! ([`Cloud::lambda_url`]) and schedules invoke functions directly. Functions run in separate processes, and use the
-//! Lambda Runtime API and an embedded `DynamoDB` ([`Cloud::dynamodb`]). The README lists the differences from AWS.
+//! The gateway ([`Cloud::url`]) sends requests through authorizer, usage plan and cache to the functions. The
+//! Invoke API ([`Cloud::lambda_url`]) and schedules invoke functions directly. Functions run in separate
+//! processes, and use the Lambda Runtime API and an embedded `DynamoDB` ([`Cloud::dynamodb`]). The README
+//! lists the differences from AWS.
 
 mod arn;
 mod backfill;
@@ -20,6 +21,7 @@ mod build;
 mod cloud;
 mod dynamodb;
 mod error;
+mod folder;
 mod gateway;
 mod instance;
 mod invoke_api;

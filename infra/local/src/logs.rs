@@ -1,4 +1,5 @@
-//! The output of the functions, and the platform's own log lines about them. Lines are kept for tests and passed on to a [`LineSink`].
+//! The output of the functions, and the platform's own log lines about them. Lines are kept for tests and
+//! passed on to a [`LineSink`].
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

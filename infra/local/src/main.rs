@@ -18,12 +18,13 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The queries of the example requests, by path.
-const EXAMPLE_QUERIES: [(&str, &str); 7] = [
+const EXAMPLE_QUERIES: [(&str, &str); 8] = [
     ("/v1/bazaar", "?mode=flips&limit=5"),
     ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
     ("/v1/bazaar/candles", "?item_id=INK_SACK:3&interval=5m"),
     ("/v1/bazaar/candles/all", "?interval=1d&opened_at=YESTERDAY"),
     ("/v1/auctions", "?page=0"),
+    ("/v1/auctions/listings", "?id=HYPERION&clean=true"),
     ("/v1/auctions/candles", "?id=SHEEP%3B4&interval=1h"),
     ("/v1/auctions/sales", "?id=SHEEP%3B4&limit=10"),
 ];
@@ -32,7 +33,8 @@ const EXAMPLE_PLAYER: &str = "Notch";
 /// The item whose chart the link to the market shows.
 const EXAMPLE_ITEM: &str = "ENCHANTED_DIAMOND";
 
-/// Run the service on your machine: API Gateway, Lambda, schedules and DynamoDB, as template.yaml describes them
+/// Run the service on your machine: API Gateway, Lambda, schedules and DynamoDB, as template.yaml describes
+/// them
 #[derive(Parser)]
 #[command(name = "local", bin_name = "cargo local", display_name = "cargo local", version)]
 struct Arguments {
@@ -51,8 +53,9 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
-    /// Days of past prices and candles to generate for the simulated game, 0 to 90; auctions get at least 7; 0 generates nothing. Seven days
-    /// take four minutes on two processors, 0.7 GB of memory and 0.6 million rows
+    /// Days of past prices and candles to generate for the simulated game, 0 to 90; auctions get at least 7;
+    /// 0 generates nothing. Seven days take four minutes on two processors, 0.7 GB of memory and 0.6 million
+    /// rows
     #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
     history: u16,
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
@@ -78,7 +81,8 @@ struct Arguments {
     concurrency: NonZeroU16,
 }
 
-/// Parses a base URL, and removes trailing slashes. The error does not repeat the URL, which may contain a key.
+/// Parses a base URL, and removes trailing slashes. The error does not repeat the URL, which may contain a
+/// key.
 fn base_url(text: &str) -> Result<String, String> {
     let url = text.parse::<Uri>().ok().filter(|url| {
         matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
@@ -134,7 +138,8 @@ impl Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // Each thread keeps memory for the rows that it handles, so there are only as many blocking threads as processors.
+    // Each thread keeps memory for the rows that it handles, so there are only as many blocking threads as
+    // processors.
     let threads = std::thread::available_parallelism().map_or(2, NonZero::get).max(2);
     let runtime = Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();
     let result =
@@ -180,8 +185,8 @@ fn print_greeting(cloud: &Cloud) {
     print(&format!("ready {}", cloud.url()));
 }
 
-/// Links to the pages, if they are on. The link to the market names an item, and carries a key in the URL fragment, which
-/// browsers never send.
+/// Links to the pages, if they are on. The link to the market names an item, and carries a key in the URL
+/// fragment, which browsers never send.
 fn pages(template: &Template, keys: Option<&Keys>, base: &str) -> Vec<String> {
     let is_on = |path: &str| template.api.routes.iter().any(|route| route.path == path);
     let key = keys.map(|keys| format!("#key={}", keys.pro.expose())).unwrap_or_default();

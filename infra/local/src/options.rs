@@ -41,20 +41,22 @@ pub struct Options {
     pub lambda_port: u16,
     /// `DynamoDB`'s port; 0 for a free one.
     pub dynamodb_port: u16,
-    /// The folder that keeps tables and public files between runs. Without it, tables are in memory.
+    /// The folder that keeps tables, public files and the running auctions between runs. Without it, tables
+    /// are in memory.
     pub data: Option<PathBuf>,
-    /// Whether the recorders write public files, which are served under `/public/`. The files are in the folder `public` in `data`, or in
-    /// a temporary folder.
+    /// Whether the recorders write public files, which are served under `/public/`. The files are in the
+    /// folder `public` in `data`, or in a temporary folder.
     pub public_files: bool,
     pub schedules: bool,
-    /// The delay of events. A schedule with a rate sends its events this long after each full period; on AWS, the delay depends on the second
-    /// at which the schedule was created. Other schedules send their events this long after they are due; on AWS, at any second of the minute.
+    /// The delay of events. A schedule with a rate sends its events this long after each full period; on AWS,
+    /// the delay depends on the second at which the schedule was created. Other schedules send their events
+    /// this long after they are due; on AWS, at any second of the minute.
     pub schedules_begin_after: Duration,
     /// Whether schedules also run once at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
-    /// The days of past prices and candles to generate for a simulated game: at most 90, and for auctions at least 7. With 0, nothing is
-    /// generated: no daily candles, auctions, past mayors or fire sales either. The past is generated in the background after the start;
-    /// the log lists the missing parts.
+    /// The days of past prices and candles to generate for a simulated game: at most 90, and for auctions at
+    /// least 7. With 0, nothing is generated: no daily candles, auctions, past mayors or fire sales either.
+    /// The past is generated in the background after the start; the log lists the missing parts.
     pub history: u16,
     pub upstream: Upstream,
     /// The upstream API key. It is never sent to the simulator.
@@ -69,7 +71,8 @@ pub struct Options {
     pub concurrency: NonZeroU16,
     /// The longest timeout of a function. Longer timeouts in the template are shortened to this duration.
     pub longest_timeout: Duration,
-    /// The delay with which a key of API Gateway works after it is attached to a usage plan. On AWS, it is about a minute.
+    /// The delay with which a key of API Gateway works after it is attached to a usage plan. On AWS, it is
+    /// about a minute.
     pub gateway_key_delay: Duration,
     /// The time of requests, schedules, the simulator and the generated past.
     pub clock: Clock,
@@ -103,7 +106,6 @@ pub enum Binaries {
 }
 
 impl Default for Options {
-    /// The defaults of `cargo local`.
     fn default() -> Self {
         Self {
             template: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml"),
@@ -132,8 +134,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options for tests. Ports are free, so that clouds can run concurrently.
-    /// Schedules, history, public files and throttling are off. If a test turns schedules on, they do not run at the start.
+    /// The options for tests. Ports are free, so that clouds can run concurrently. Schedules, history, public
+    /// files and throttling are off. If a test turns schedules on, they do not run at the start.
     #[must_use]
     pub fn for_tests() -> Self {
         Self {
@@ -149,8 +151,8 @@ impl Options {
         }
     }
 
-    /// Values for the template's parameters: the given values, and values that follow from the other options, the latter only for parameters
-    /// that the template declares.
+    /// Values for the template's parameters: the given values, and values that follow from the other options,
+    /// the latter only for parameters that the template declares.
     pub(crate) fn template_parameters(
         &self,
         document: &Document,
@@ -171,7 +173,9 @@ impl Options {
         let limits = LIMIT_PARAMETERS.map(|name| (name, (!self.throttling).then(|| HIGH_LIMIT.to_owned())));
         let mut parameters = self.parameters.clone();
         for (name, value) in defaults.into_iter().chain(limits) {
-            if let Some(value) = value.filter(|_| document.declares(name)) {
+            if let Some(value) = value
+                && document.declares(name)
+            {
                 parameters.entry(name.to_owned()).or_insert(value);
             }
         }

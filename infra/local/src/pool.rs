@@ -1,5 +1,5 @@
-//! The instances of one function. An event goes to an idle instance, or else to a new one; beyond the concurrency, callers
-//! wait. An instance that ended or hangs is replaced.
+//! The instances of one function. An event goes to an idle instance, or else to a new one; beyond the
+//! concurrency, callers wait. An instance that ended or hangs is replaced.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -60,13 +60,26 @@ impl Pool {
         self.logs.push(&format!("local: {}: {text}", self.function.binary));
     }
 
-    /// Invokes the function and returns its response to the event. Dropping the future leaves the queue; an invocation that
-    /// has started runs to its end, as on Lambda.
+    /// Invokes the function and returns its response to the event. Dropping the future leaves the queue; an
+    /// invocation that has started runs to its end, as on Lambda.
     ///
     /// # Errors
     /// When the function does not respond; the reason is logged.
     pub(crate) async fn invoke(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
-        self.spawn(event, true).await
+        self.invoke_as(Uuid::new_v4(), event).await
+    }
+
+    /// Like [`Self::invoke`], with an id that the response carries, so that a client finds the function's log
+    /// lines.
+    ///
+    /// # Errors
+    /// When the function does not respond.
+    pub(crate) async fn invoke_as(
+        self: &Arc<Self>,
+        request_id: Uuid,
+        event: Bytes,
+    ) -> Result<Bytes, Failure> {
+        self.spawn(request_id, event, true).await
     }
 
     /// Like [`Self::invoke`], but without logging, for callers that redact failures or expect them.
@@ -74,15 +87,14 @@ impl Pool {
     /// # Errors
     /// When the function does not respond.
     pub(crate) async fn invoke_unlogged(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
-        self.spawn(event, false).await
+        self.spawn(Uuid::new_v4(), event, false).await
     }
 
-    async fn spawn(self: &Arc<Self>, event: Bytes, logged: bool) -> Result<Bytes, Failure> {
+    async fn spawn(self: &Arc<Self>, request_id: Uuid, event: Bytes, logged: bool) -> Result<Bytes, Failure> {
         let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| Failure::Stopped)?;
         let pool = Arc::clone(self);
         let invocation = tokio::spawn(async move {
-            let request_id = Uuid::new_v4().to_string();
-            let result = pool.run(&request_id, event).await;
+            let result = pool.run(&request_id.to_string(), event).await;
             drop(slot);
             if let Err(failure) = &result
                 && logged
@@ -125,7 +137,8 @@ impl Pool {
         }
     }
 
-    /// Takes an idle instance, if there is one. Also returns the signal that ends the instance, whether idle or new.
+    /// Takes an idle instance, if there is one. Also returns the signal that ends the instance, whether idle
+    /// or new.
     fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         (ready.idle.pop(), ready.killed.subscribe())
@@ -141,7 +154,8 @@ impl Pool {
         instance.stop().await;
     }
 
-    /// Signals the busy instances to end, and takes the idle ones. The signal has no more receivers when all busy ones have ended.
+    /// Signals the busy instances to end, and takes the idle ones. The signal has no more receivers when all
+    /// busy ones have ended.
     fn end_all(&self) -> (Vec<Instance>, watch::Sender<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let Ready { idle, killed } = std::mem::take(&mut *ready);

@@ -1,9 +1,9 @@
-//! Serves the public files under `/public/` as S3 and `CloudFront` do: entity tags, ranges, conditions, compression and CORS.
-//! On AWS, the files are at the root of a separate address.
+//! Serves the public files under `/public/` as S3 and `CloudFront` do: entity tags, ranges, conditions,
+//! compression and CORS. On AWS, the files are at the root of a separate address.
 
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -18,8 +18,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Name;
 use object_store::{GetOptions, GetRange, ObjectStore as _};
-use tempfile::TempDir;
 
+use crate::folder::Folder;
 use crate::gateway::compression::{accepts_gzip, gzip};
 use crate::server::empty_response;
 
@@ -32,15 +32,12 @@ const COMPRESSED_SIZES: Range<usize> = 1_000..10_000_000;
 const CACHE: &str = "public, max-age=60, stale-if-error=3600";
 const EXPOSED: &str = "ETag, Last-Modified, Content-Length, Content-Range";
 
-/// The folder with the public files.
 #[derive(Debug)]
 pub(crate) struct PublicFiles {
     /// The base URL, without a slash at its end.
     url: String,
-    folder: PathBuf,
+    folder: Folder,
     store: LocalFileSystem,
-    /// A temporary folder, which is deleted when this value is dropped.
-    _temporary: Option<TempDir>,
 }
 
 impl PublicFiles {
@@ -49,21 +46,15 @@ impl PublicFiles {
     /// # Errors
     /// If it cannot be created.
     pub(crate) fn open(data: Option<&Path>, gateway: &str) -> io::Result<Self> {
-        let temporary = data.is_none().then(TempDir::new).transpose()?;
-        let folder = match (data, &temporary) {
-            (Some(data), _) => std::path::absolute(data)?.join("public"),
-            (None, Some(temporary)) => temporary.path().to_owned(),
-            (None, None) => return Err(io::ErrorKind::NotFound.into()),
-        };
-        std::fs::create_dir_all(&folder)?;
-        let store = LocalFileSystem::new_with_prefix(&folder).map_err(io::Error::other)?;
+        let folder = Folder::open(data, "public")?;
+        let store = LocalFileSystem::new_with_prefix(folder.path()).map_err(io::Error::other)?;
         let url = format!("{gateway}{}", PREFIX.trim_end_matches('/'));
-        Ok(Self { url, folder, store, _temporary: temporary })
+        Ok(Self { url, folder, store })
     }
 
     /// Returns the value of the functions' variable `PUBLIC_FILES`.
     pub(crate) fn variable(&self) -> String {
-        format!("file://{}", self.folder.display())
+        self.folder.variable()
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -116,10 +107,8 @@ impl PublicFiles {
         let modified = SystemTime::from(meta.last_modified);
         let Ok(body) = file.bytes().await else { return missing() };
         let is_compressed = Path::new(name).extension().is_some_and(|extension| extension == "gz");
-        let compressed = Some(&body)
-            .filter(|body| !is_range && !is_compressed && COMPRESSED_SIZES.contains(&body.len()))
-            .filter(|_| accepts_gzip(headers))
-            .and_then(|body| gzip(body).ok());
+        let may_compress = !is_range && !is_compressed && COMPRESSED_SIZES.contains(&body.len());
+        let compressed = if may_compress && accepts_gzip(headers) { gzip(&body).ok() } else { None };
         let e_tag = meta.e_tag.unwrap_or_default();
         let weak = if compressed.is_some() { "W/" } else { "" };
         let e_tag = format!("{weak}\"{}\"", e_tag.trim_matches('"'));
@@ -158,7 +147,8 @@ fn set(response: &mut Response<Full<Bytes>>, name: HeaderName, value: &str) {
     }
 }
 
-/// Returns the range of a header with exactly one range. For any other header the whole file is sent, as by S3.
+/// Returns the range of a header with exactly one range. For any other header the whole file is sent, as by
+/// S3.
 fn parse_range(header: &str) -> Option<GetRange> {
     let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
     match (first, last) {
@@ -171,7 +161,8 @@ fn parse_range(header: &str) -> Option<GetRange> {
     }
 }
 
-/// Whether the client has this version of the file. Entity tags take precedence over dates, and are compared weakly.
+/// Whether the client has this version of the file. Entity tags take precedence over dates, and are compared
+/// weakly.
 fn is_unmodified(headers: &HeaderMap, e_tag: &str, modified: SystemTime) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(tags) = text(IF_NONE_MATCH) {

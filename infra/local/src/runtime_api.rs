@@ -1,6 +1,7 @@
-//! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an error. Each
-//! instance has its own listener, because `AWS_LAMBDA_RUNTIME_API` is only a host and a port. The host is random, not only the port: a
-//! process that briefly outlives its listener must not reach a later listener of another function on the same port.
+//! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an
+//! error. Each instance has its own listener, because `AWS_LAMBDA_RUNTIME_API` is only a host and a port. The
+//! host is random, not only the port: a process that briefly outlives its listener must not reach a later
+//! listener of another function on the same port.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -42,7 +43,8 @@ struct Shared {
     function_arn: String,
     events: tokio::sync::Mutex<mpsc::Receiver<Offer>>,
     pending: Mutex<Option<(String, oneshot::Sender<Outcome>)>>,
-    /// The result of the start: success at the first poll, or the function's error. `None` until the first of the two.
+    /// The result of the start: success at the first poll, or the function's error. `None` until the first of
+    /// the two.
     start: watch::Sender<Option<Result<(), Bytes>>>,
 }
 

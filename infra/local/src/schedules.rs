@@ -40,15 +40,15 @@ struct Scheduled {
 /// Signals for the events that schedules send at the start of the cloud, for the current minute.
 #[derive(Clone)]
 pub(crate) struct AtStart {
-    /// Becomes true when the newest minutes of the past are stored. Schedules that run less often than every minute wait for it, because the
-    /// first candle is built from those minutes.
+    /// Becomes true when the newest minutes of the past are stored. Schedules that run less often than every
+    /// minute wait for it, because the first candle is built from those minutes.
     pub(crate) newest_minutes: watch::Receiver<bool>,
     /// Dropped when the functions that run every minute have responded.
     pub(crate) minutes_recorded: mpsc::Sender<()>,
 }
 
-/// Runs all schedules of the template until the returned set is dropped. Events of a `rate` are due `begin_after` past each full period;
-/// events of a `cron` are sent `begin_after` late.
+/// Runs all schedules of the template until the returned set is dropped. Events of a `rate` are due
+/// `begin_after` past each full period; events of a `cron` are sent `begin_after` late.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
@@ -83,8 +83,8 @@ pub(crate) fn start(
                     let now_ms = scheduled.clock.now_ms();
                     Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
                 }
-                // The schedule starts only now, so that two concurrent events do not double the load on the provider. An event that became
-                // due in the meantime is sent late.
+                // The schedule starts only now, so that two concurrent events do not double the load on the
+                // provider. An event that became due in the meantime is sent late.
                 scheduled.run(last_ms).await;
             });
         }
@@ -100,7 +100,8 @@ impl Scheduled {
             tokio::time::sleep(POLL_INTERVAL).await;
             while events.try_join_next().is_some() {}
             let due_ms = self.latest_due_ms(self.clock.now_ms());
-            // If the clock is set back by less than a period, no event may repeat. If it is set back further, the schedule must continue.
+            // If the clock is set back by less than a period, no event may repeat. If it is set back further,
+            // the schedule must continue.
             let is_set_back = last_ms.saturating_sub(due_ms) > self.period_ms();
             if due_ms <= last_ms && !is_set_back {
                 continue;
@@ -123,7 +124,8 @@ impl Scheduled {
         i64::try_from(self.schedule.period.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// The due time of the latest event that is sent by `now_ms`: a multiple of the period since 1970, plus the offset.
+    /// The due time of the latest event that is sent by `now_ms`: a multiple of the period since 1970, plus
+    /// the offset.
     fn latest_due_ms(&self, now_ms: i64) -> i64 {
         let latest_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
         let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
@@ -160,8 +162,9 @@ impl Scheduled {
     }
 }
 
-/// The event of a schedule. If the cloud's clock does not show the system's time, an event with a time is marked as a backfill: without this
-/// mark, recorders refuse an event that is not from the present by the system's clock.
+/// The event of a schedule. If the cloud's clock does not show the system's time, an event with a time is
+/// marked as a backfill: without this mark, recorders refuse an event that is not from the present by the
+/// system's clock.
 fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
     let text = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
     if clock.is_of_system() || !input.contains(SCHEDULED_TIME) {

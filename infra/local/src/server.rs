@@ -1,5 +1,5 @@
-//! An HTTP/1.1 server on the loopback address. The gateway, the Invoke API, the Runtime API and DynamoDB each have one.
-//! Dropping a server closes all its connections.
+//! An HTTP/1.1 server on the loopback address. The gateway, the Invoke API, the Runtime API and DynamoDB each
+//! have one. Dropping a server closes all its connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -31,11 +31,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves `handler` on the listener. With `half_close`, a client that closes its side of the connection after its
-    /// request still gets the response. Without it, the request is dropped.
-    ///
-    /// # Errors
-    /// When the address of the listener is unknown.
+    /// Serves `handler` on the listener. With `half_close`, a client that closes its side of the connection
+    /// after its request still gets the response. Without it, the request is dropped.
     pub(crate) fn start<Handler, Responding>(
         listener: TcpListener,
         half_close: bool,
@@ -57,7 +54,8 @@ impl Server {
                     tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
                     continue;
                 };
-                // Without this option, the kernel may delay a small response by 40 ms. Setting it fails only on a closed socket.
+                // Without this option, the kernel may delay a small response by 40 ms. Setting it fails only
+                // on a closed socket.
                 if stream.set_nodelay(true).is_err() {
                     continue;
                 }
@@ -102,8 +100,8 @@ pub(crate) enum Body {
     Incomplete,
 }
 
-/// Reads a body to its end. Bytes beyond the limit are read and discarded: some clients read the response only after they
-/// have sent everything.
+/// Reads a body to its end. Bytes beyond the limit are read and discarded: some clients read the response
+/// only after they have sent everything.
 pub(crate) async fn read(mut body: Incoming, limit: usize) -> Body {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX).min(limit);
     let mut collected = BytesMut::with_capacity(expected);

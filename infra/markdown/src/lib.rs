@@ -14,7 +14,8 @@ pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
     std::fs::write(path, replaced).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// Returns the page with `content` between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if it has no such comments.
+/// Returns the page with `content` between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if it has
+/// no such comments.
 #[must_use]
 pub fn replace(page: &str, name: &str, content: &str) -> Option<String> {
     let begin = format!("<!-- {name}: begin -->\n");
@@ -37,7 +38,6 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Returns a line of a table.
 fn line(cells: &[impl AsRef<str>]) -> String {
     let texts: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
     format!("| {} |\n", texts.join(" | "))

@@ -1,5 +1,5 @@
-//! The highest cost of abuse for an operator: the table in `infra/README.md`, Worst-case cost. The limits in `template.yaml` bound the
-//! cost.
+//! The highest cost of abuse for an operator: the table in `infra/README.md`, Worst-case cost. The limits in
+//! `template.yaml` bound the cost.
 
 use std::path::Path;
 
@@ -7,23 +7,25 @@ use common::description::{Describe, Description};
 use common::routes::{
     ASSETS, DOCS, DOCS_MARKDOWN, FAVICON, LLMS, MARKET, OPENAPI, REFERENCE_SCRIPT, Route, STATUS, VERSION_1,
 };
+use local::template::{Document, Template, Throttle};
 use serde_json::Value;
 use status::Status;
 
 use crate::error::Error;
 use crate::examples::Example;
-use crate::limits::{default_of, of_head, of_method};
+use crate::limits::{self, of_head, of_method};
 use crate::table::{code, table as markdown_table};
 
-/// The most that all requests without a valid key may cost in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
+/// The most that all requests without a valid key may cost in a month, in dollars, with the web ACL of
+/// `infra/firewall.yaml`.
 const MOST_WITHOUT_KEY: f64 = 300.0;
 /// The most that one customer may cost in a month, in dollars.
 const MOST_OF_A_CUSTOMER: f64 = 1_160.0;
-/// The parameters of the quotas of the tiers that always exist, and of the tier that exists only if `FreePlan` is on.
+/// The parameters of the quotas of the tiers that always exist, and of the tier that exists only if
+/// `FreePlan` is on.
 const QUOTAS: [&str; 2] = ["StarterMonthlyQuota", "ProMonthlyQuota"];
 const FREE_QUOTA: &str = "FreeMonthlyQuota";
-/// `FreePlan` as `template.yaml` writes it.
-const IS_ON: &str = "'on'";
+const IS_ON: &str = "on";
 
 /// A month has 730 hours. Prices are in dollars, as in `infra/README.md`, Cost.
 const SECONDS: f64 = 730.0 * 3_600.0;
@@ -40,15 +42,16 @@ const PER_BYTE: f64 = 0.09e-9;
 /// AWS WAF.
 const PER_INSPECTED_REQUEST: f64 = 0.60e-6;
 
-/// The memory of the functions that require no key, rounded up, and their longest durations: for a usual response, and for the script
-/// of the API reference.
+/// The memory of the functions that require no key, rounded up, and their longest durations: for a usual
+/// response, and for the script of the API reference.
 const GIGABYTES: f64 = 0.25;
 const SHORT_S: f64 = 0.02;
 const LONG_S: f64 = 1.0;
 /// The memory and the duration for a large response of a route with a key.
 const LARGE_GIGABYTES: f64 = 0.75;
 const LARGE_S: f64 = 0.1;
-/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and Lambda's largest response, which profiles can reach.
+/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and Lambda's largest response, which profiles
+/// can reach.
 const LARGE_RESPONSES: [(&str, usize); 2] =
     [("the complete bazaar", 3_238_625), ("profiles of 6 MB", 6 * 1_024 * 1_024)];
 /// An address of the public files, as long as that of a distribution without a domain.
@@ -60,8 +63,8 @@ const HEADERS: usize = 1_000;
 /// The size of a 429 or 403 that the gateway generates, with its headers, in bytes.
 const REFUSAL: usize = 600;
 
-/// API Gateway may apply the limit of a path with the method `ANY` to each of its methods: to all seven methods of the root, and to six of
-/// unknown paths, whose `OPTIONS` has another limit.
+/// API Gateway may apply the limit of a path with the method `ANY` to each of its methods: to all seven
+/// methods of the root, and to six of unknown paths, whose `OPTIONS` has another limit.
 const METHODS_OF_THE_INDEX: f64 = 7.0 + 6.0;
 
 /// A kind of abuse with its limits and its cost.
@@ -74,15 +77,21 @@ struct Abuse {
 }
 
 impl Abuse {
-    /// Returns the abuse that sends as many requests in a month as the limits allow, to each of `paths` paths. A request costs `dollars`.
-    fn at_limits(kind: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
-        let [per_second, at_once] = [number(&limits[0])?, number(&limits[1])?];
-        let requests = (at_once + per_second * SECONDS) * paths;
-        let [rate, burst] = limits;
-        Ok(Self { kind: kind.to_owned(), rate, burst, dollars: requests * dollars })
+    /// Returns the abuse that sends as many requests in a month as the limits allow, to each of `paths`
+    /// paths. A request costs `dollars`.
+    fn at_limits(kind: &str, limits: Throttle, paths: f64, dollars: f64) -> Self {
+        let Throttle { rate, burst } = limits;
+        let requests = (f64::from(burst) + rate * SECONDS) * paths;
+        Self {
+            kind: kind.to_owned(),
+            rate: rate.to_string(),
+            burst: burst.to_string(),
+            dollars: requests * dollars,
+        }
     }
 }
 
+/// Returns a parameter's default as a number.
 fn number(text: &str) -> Result<f64, Error> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| Error::NoLimit(text.to_owned()))
@@ -92,13 +101,15 @@ fn amount(number: usize) -> f64 {
     u32::try_from(number).unwrap_or(u32::MAX).into()
 }
 
-/// Returns the cost of one request, in dollars. Its response has `bytes` bytes, and the function runs for `function_s` seconds.
+/// Returns the cost of one request, in dollars. Its response has `bytes` bytes, and the function runs for
+/// `function_s` seconds.
 fn dollars(bytes: usize, function_s: f64, gigabytes: f64) -> f64 {
     let function = PER_INVOCATION + function_s * gigabytes * PER_GB_SECOND;
     PER_REQUEST + function + amount(bytes + HEADERS) * PER_BYTE
 }
 
-/// Returns the table. `document` is the OpenAPI document, and `texts` are the generated files of the index, by name.
+/// Returns the table. `document` is the OpenAPI document, and `texts` are the generated files of the index,
+/// by name.
 ///
 /// # Errors
 /// If a template lacks a limit, or its limits let abuse cost more than allowed.
@@ -107,8 +118,9 @@ pub(crate) fn table(
     document: &Value,
     texts: &[(&'static str, String)],
 ) -> Result<String, Error> {
-    let open_requests = open(root, document, texts)?;
-    let [unbounded, of_one_address] = with_wrong_keys(root)?;
+    let template = &limits::template(root)?;
+    let open_requests = open(template, document, texts)?;
+    let [unbounded, of_one_address] = with_wrong_keys(root, template)?;
     let together: f64 = open_requests.iter().chain([&of_one_address]).map(|row| row.dollars).sum();
     if together > MOST_WITHOUT_KEY {
         return Err(Error::CostsTooMuch {
@@ -116,8 +128,8 @@ pub(crate) fn table(
             dollars: together,
         });
     }
-    let customer = of_a_customer(root)?;
-    let rows = open_requests.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(customer);
+    let customer = of_a_customer(template)?;
+    let rows = open_requests.into_iter().chain([of_one_address, unbounded]).chain(refused()).chain(customer);
     let cells = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
     let table = markdown_table(["abuse", "requests per second", "burst", "dollars"], cells);
     Ok(format!(
@@ -126,10 +138,14 @@ pub(crate) fn table(
 }
 
 /// Returns the requests without a key, each kind at its limit.
-fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Result<Vec<Abuse>, Error> {
+fn open(
+    template: &Template,
+    document: &Value,
+    texts: &[(&'static str, String)],
+) -> Result<Vec<Abuse>, Error> {
     let of_get = |route: &Route, bytes: usize, seconds: f64| {
-        let limits = of_method(root, "GET", route.path)?;
-        Abuse::at_limits(&code(route.path), limits, 1.0, dollars(bytes, seconds, GIGABYTES))
+        let limits = of_method(template, "GET", route.path)?;
+        Ok::<_, Error>(Abuse::at_limits(&code(route.path), limits, 1.0, dollars(bytes, seconds, GIGABYTES)))
     };
     let text = |route: &Route| {
         let text = texts.iter().find(|(name, _)| route.path.trim_start_matches('/') == *name);
@@ -142,21 +158,21 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
     let status = statuses.collect::<Result<Value, Error>>()?;
     let file = |name: &str| page::files().find(|file| file.name == name).map_or(0, |file| file.bytes);
     let script = REFERENCE_SCRIPT.path.rsplit('/').next().unwrap_or_default();
-    let (paths, head_limits) = of_head(root)?;
+    let (paths, head_limits) = of_head(template)?;
     let largest = page::files().filter(|file| file.name != script).map(|file| file.bytes).max();
     Ok(vec![
         Abuse::at_limits(
             "preflight requests of all paths",
-            of_method(root, "OPTIONS", "/{proxy+}")?,
+            of_method(template, "OPTIONS", "/{proxy+}")?,
             1.0,
             dollars(2, SHORT_S, GIGABYTES),
-        )?,
+        ),
         Abuse::at_limits(
             "`/` and unknown paths, each of 13 methods",
-            of_method(root, "'*'", "/*")?,
+            of_method(template, "*", "/*")?,
             METHODS_OF_THE_INDEX,
             dollars(endpoints.envelope_bytes(false), SHORT_S, GIGABYTES),
-        )?,
+        ),
         of_get(&OPENAPI, document.to_string().len(), SHORT_S)?,
         of_get(&DOCS_MARKDOWN, text(&DOCS_MARKDOWN), SHORT_S)?,
         of_get(&LLMS, text(&LLMS), SHORT_S)?,
@@ -171,52 +187,53 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
             head_limits,
             amount(paths),
             dollars(0, SHORT_S, GIGABYTES),
-        )?,
+        ),
     ])
 }
 
-/// Returns the requests that no limit bounds, at 1,000 per second: requests above a limit, and requests that a web ACL blocks. API Gateway
-/// and Lambda do not charge for them, but each has a line in the access log and a response.
-fn refused() -> Result<[Abuse; 2], Error> {
+/// Returns the requests that no limit bounds, at 1,000 per second: requests above a limit, and requests that
+/// a web ACL blocks. API Gateway and Lambda do not charge for them, but each has a line in the access log and
+/// a response.
+fn refused() -> [Abuse; 2] {
     let refusal = PER_ACCESS_LINE + amount(REFUSAL) * PER_BYTE;
     let inspected = refusal + PER_INSPECTED_REQUEST;
-    let every_second = || ["1000".to_owned(), "0".to_owned()];
-    Ok([
-        Abuse::at_limits("requests above the limits (429)", every_second(), 1.0, refusal)?,
-        Abuse::at_limits("requests that a web ACL blocks", every_second(), 1.0, inspected)?,
-    ])
+    let every_second = Throttle { rate: 1_000.0, burst: 0 };
+    [
+        Abuse::at_limits("requests above the limits (429)", every_second, 1.0, refusal),
+        Abuse::at_limits("requests that a web ACL blocks", every_second, 1.0, inspected),
+    ]
 }
 
-/// Returns the requests with wrong keys: all routes at their limits, and one address at the limit of the web ACL. API Gateway does not
-/// charge for them, but the authorizer runs.
-fn with_wrong_keys(root: &Path) -> Result<[Abuse; 2], Error> {
+/// Returns the requests with wrong keys: all routes at their limits, and one address at the limit of the web
+/// ACL. API Gateway does not charge for them, but the authorizer runs.
+fn with_wrong_keys(root: &Path, template: &Template) -> Result<[Abuse; 2], Error> {
     let refusal = PER_ACCESS_LINE + PER_INVOCATION + SHORT_S * GIGABYTES * PER_GB_SECOND + PER_READ;
-    let routes = VERSION_1.iter().filter(|route| route.requires_key).count();
-    let rate = default_of(root, "template.yaml", "RouteRateLimit")?;
-    let burst = default_of(root, "template.yaml", "RouteBurstLimit")?;
-    let five_minutes = number(&default_of(root, "infra/firewall.yaml", "RequestsPerAddress")?)?;
-    let of_one_address = [format!("{:.1}", five_minutes / 300.0), "0".to_owned()];
+    let routes = VERSION_1.iter().filter(|route| route.requires_key);
+    let limits = routes.map(|route| of_method(template, "GET", route.path)).collect::<Result<Vec<_>, _>>()?;
+    let of_each = limits.first().copied().ok_or_else(|| Error::NoLimit("routes with a key".to_owned()))?;
+    let five_minutes = Document::read(&root.join("infra/firewall.yaml"))?.default_of("RequestsPerAddress");
+    let five_minutes = number(&five_minutes.unwrap_or_default())?;
+    let of_one_address = Throttle { rate: (five_minutes / 30.0).round() / 10.0, burst: 0 };
     let inspected = refusal + PER_INSPECTED_REQUEST;
     Ok([
-        Abuse::at_limits(
-            "wrong keys, without a web ACL, each route",
-            [rate, burst],
-            amount(routes),
-            refusal,
-        )?,
+        Abuse::at_limits("wrong keys, without a web ACL, each route", of_each, amount(limits.len()), refusal),
         Abuse::at_limits(
             "wrong keys of one address, with `infra/firewall.yaml`",
             of_one_address,
             1.0,
             inspected,
-        )?,
+        ),
     ])
 }
 
-/// Returns the cost of one customer who fetches large responses until the quotas of all tiers are used up. The keys of an account share its
-/// limits, so their number does not matter, but each tier that the account has in the month has its own quota.
-fn of_a_customer(root: &Path) -> Result<Vec<Abuse>, Error> {
-    let default = |parameter: &str| default_of(root, "template.yaml", parameter);
+/// Returns the cost of one customer who fetches large responses until the quotas of all tiers are used up.
+/// The keys of an account share its limits, so their number does not matter, but each tier that the account
+/// has in the month has its own quota.
+fn of_a_customer(template: &Template) -> Result<Vec<Abuse>, Error> {
+    let default = |parameter: &str| {
+        let value = template.parameters.get(parameter);
+        value.map(String::as_str).ok_or_else(|| Error::NoLimit(parameter.to_owned()))
+    };
     let free = (default("FreePlan")? == IS_ON).then_some(FREE_QUOTA);
     let quotas = free.into_iter().chain(QUOTAS).map(default).collect::<Result<Vec<_>, _>>()?;
     let requests = quotas.iter().map(|quota| number(quota)).sum::<Result<f64, _>>()?;

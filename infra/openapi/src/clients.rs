@@ -12,8 +12,9 @@ use crate::limits::read;
 const LIST: &str = "functions/examples/README.md";
 
 /// The file of each client, and its language in Markdown.
-const CLIENTS: [(&str, &str); 4] = [
+const CLIENTS: [(&str, &str); 5] = [
     ("functions/examples/discord_price.py", "python"),
+    ("functions/examples/alert.py", "python"),
     ("functions/examples/buying_hours.ipynb", "python"),
     ("functions/examples/mcp_server.py", "python"),
     ("functions/examples/prices.gs", "javascript"),
@@ -45,7 +46,6 @@ pub(crate) fn section(root: &Path) -> Result<String, Error> {
     Ok(section)
 }
 
-/// Returns the code of a Jupyter notebook.
 fn code_of(notebook: &Value) -> String {
     let cells = notebook.pointer("/cells").and_then(Value::as_array).into_iter().flatten();
     let code = cells.filter(|cell| cell.get("cell_type").is_some_and(|kind| kind == "code"));

@@ -6,19 +6,9 @@ pub enum Error {
     #[error("the table of routes has {0}, but no function describes it")]
     NotDescribed(&'static str),
     #[error("an example of {path} cannot be parsed: {kind} {cause}")]
-    Example {
-        /// The route.
-        path: &'static str,
-        kind: &'static str,
-        /// The parser's error.
-        cause: serde_json::Error,
-    },
+    Example { path: &'static str, kind: &'static str, cause: serde_json::Error },
     #[error("no example of {path} sets the parameter {parameter}")]
-    NoValue {
-        /// The route.
-        path: &'static str,
-        parameter: &'static str,
-    },
+    NoValue { path: &'static str, parameter: &'static str },
     /// A route that has CSV has no example of it.
     #[error("no example of {0} has CSV")]
     NoCsv(&'static str),
@@ -37,14 +27,12 @@ pub enum Error {
         cause: std::io::Error,
     },
     #[error("{list} does not list {path} with what it shows and what it needs")]
-    NotListed {
-        path: &'static str,
-        /// The page.
-        list: &'static str,
-    },
+    NotListed { path: &'static str, list: &'static str },
     /// A page has no place for a generated part.
     #[error("{path} has no comments <!-- {name}: begin --> and <!-- {name}: end -->")]
     NoPlace { path: &'static str, name: String },
+    #[error(transparent)]
+    Template(#[from] local::Error),
     /// A template lacks a limit or a parameter.
     #[error("a template has no limit, or no number, for {0}")]
     NoLimit(String),

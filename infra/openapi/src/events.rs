@@ -1,9 +1,10 @@
-//! The sample events in `events/`: API Gateway's event for the example of each route and for the authorizer, a command for
-//! accounts and keys, an event of Stripe for payments, and the scheduler's events for the recorders.
+//! The sample events in `events/`: API Gateway's event for the example of each route and for the authorizer,
+//! a command for accounts and keys, an event of Stripe for payments, and the scheduler's events for the
+//! recorders.
 
 use common::routes::{DOCS, MAYOR, Reads, Route};
+use recorder::feed::FEEDS;
 use serde_json::{Value, json};
-use tables::feed::FEEDS;
 
 use crate::descriptions;
 use crate::error::Error;
@@ -41,7 +42,6 @@ pub(crate) fn files(events: &[Event]) -> Result<Vec<(String, String)>, Error> {
     files.collect()
 }
 
-/// Returns the table of the events.
 pub(crate) fn table(events: &[Event]) -> String {
     let rows = events.iter().map(|event| [code(&format!("{}.json", event.function)), event.meaning.clone()]);
     table::table(["event", "content"], rows)

@@ -1,5 +1,5 @@
-//! Examples, one for each kind of response, and requests that fail. All examples of fields and parameters in the document are taken from
-//! these.
+//! Examples, one for each kind of response, and requests that fail. All examples of fields and parameters in
+//! the document are taken from these.
 
 use std::collections::BTreeMap;
 
@@ -35,11 +35,11 @@ impl Example {
         })
     }
 
-    /// Returns the value of the parameter in the request: a number if the schema requires one.
+    /// Returns the value of the parameter in the request: a number or a boolean if the schema requires one.
     pub(crate) fn value(&self, route: &Route, parameter: &Parameter, schema: &Value) -> Option<Value> {
         let text = value_in(self.request, route, parameter)?;
-        let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
-        if is_integer { text.parse::<i64>().ok().map(Value::from) } else { Some(text.into()) }
+        let is_text = schema.get("type").is_none_or(|kind| kind == "string");
+        if is_text { Some(text.into()) } else { serde_json::from_str(&text).ok() }
     }
 }
 
@@ -67,10 +67,6 @@ pub(crate) struct FailedRequest {
     pub(crate) message: String,
 }
 
-/// Returns the failing requests of a description.
-///
-/// # Errors
-/// If a request lacks the invalid parameter that it is an example of.
 pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedRequest>, Error> {
     let of = |&FailingRequest { name, request, ref error }: &FailingRequest| {
         let failed = |error: &ApiError| FailedRequest {
@@ -95,7 +91,6 @@ pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedReq
 pub(crate) struct Examples(Vec<(Value, Value)>);
 
 impl Examples {
-    /// Adds `value` as an example of `schema`.
     pub(crate) fn add(&mut self, schema: Value, value: Value) {
         self.0.push((schema, value));
     }
@@ -126,8 +121,10 @@ struct Collected(BTreeMap<(String, Option<String>), Value>);
 impl Collected {
     fn collect(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
         // If `schema` allows a named schema or null, the named schema comes first.
-        let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|shapes| shapes.first());
-        let schema = nullable.filter(|_| !value.is_null()).unwrap_or(schema);
+        let schema = match schema.get("anyOf").and_then(Value::as_array).and_then(|shapes| shapes.first()) {
+            Some(named) if !value.is_null() => named,
+            _ => schema,
+        };
         let name =
             schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
         let Some((name, named)) = name.and_then(|name| Some((name, schemas.get(name)?))) else {

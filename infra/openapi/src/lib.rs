@@ -1,9 +1,11 @@
-//! Generates the OpenAPI document (version 3.1) from the code: paths, parameters and TTLs from the table of routes, schemas from
-//! the functions' types, descriptions from their doc comments, examples and failing requests from the functions' descriptions. Only
-//! the introduction and the errors that all routes share are written here.
+//! Generates the OpenAPI document (version 3.1) from the code: paths, parameters and TTLs from the table of
+//! routes, schemas from the functions' types, descriptions from their doc comments, examples and failing
+//! requests from the functions' descriptions. Only the introduction and the errors that all routes share are
+//! written here.
 //!
-//! The document is checked in as `functions/index/openapi.json`, which the index serves. `docs.md` and `llms.txt`, beside it, are
-//! generated from it. Tests compare all three with the code, and check examples and real responses against the schemas.
+//! The document is checked in as `functions/index/openapi.json`, which the index serves. `docs.md` and
+//! `llms.txt`, beside it, are generated from it. Tests compare all three with the code, and check examples
+//! and real responses against the schemas.
 
 mod abuse;
 mod clients;
@@ -38,7 +40,6 @@ const FOLDER: &str = "functions/index";
 /// The address of the local cloud.
 const LOCAL_ADDRESS: &str = "http://127.0.0.1:3000";
 
-/// Returns the descriptions of all functions.
 fn descriptions() -> Vec<Description> {
     vec![
         index::Index::description(),
@@ -52,11 +53,13 @@ fn descriptions() -> Vec<Description> {
         bazaar_candles_all::BazaarCandlesAll::description(),
         auctions::Auctions::description(),
         auctions_prices::AuctionsPrices::description(),
+        auctions_listings::AuctionsListings::description(),
         auctions_averages::AuctionsAverages::description(),
         auctions_candles::AuctionsCandles::description(),
         auctions_sales::AuctionsSales::description(),
         collections::Collections::description(),
         items::Items::description(),
+        names::ItemNames::description(),
         profile::Profiles::description(),
         usage::AccountUsage::description(),
         status::Status::description(),
@@ -68,7 +71,8 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
     [&INDEX, &OPENAPI].into_iter().chain(VERSION_1)
 }
 
-/// Returns the example requests in the order of the routes: one for each kind of response, as a path and a query.
+/// Returns the example requests in the order of the routes: one for each kind of response, as a path and a
+/// query.
 ///
 /// # Errors
 /// If an example cannot be parsed.
@@ -83,9 +87,6 @@ pub fn requests() -> Result<Vec<(&'static Route, &'static str)>, Error> {
 }
 
 /// Returns requests, each a path and a query, whose responses are errors of the route itself.
-///
-/// # Errors
-/// If a request lacks the invalid parameter that it is an example of.
 pub fn failing_requests() -> Result<Vec<(&'static str, Code)>, Error> {
     let mut requests = Vec::new();
     for description in descriptions() {
@@ -150,8 +151,9 @@ pub fn document() -> Result<Value, Error> {
     }))
 }
 
-/// Generates all checked-in files that are generated, by path from the root of the repository: the document, the reference, the
-/// summary, the sample events, and the pages with generated parts. `root` is the folder of the repository.
+/// Generates all checked-in files that are generated, by path from the root of the repository: the document,
+/// the reference, the summary, the sample events, and the pages with generated parts. `root` is the folder of
+/// the repository.
 ///
 /// # Errors
 /// As for [`document`], or if a page cannot be read or has no place for a part.
@@ -178,7 +180,8 @@ fn texts(root: &Path, document: &Value) -> Result<[(&'static str, String); 3], E
 /// The public files, for the introductions.
 const PUBLIC_FILES: &str = "`/lowestbin.json`, `/auction_averages_lbin/1day.json` (also `3day`, `7day`) and `/auction_averages/3day.json` \
     in the shapes that mods read, each also with `.gz`; `/bazaar.json` with the data of `/v1/bazaar?mode=prices`; `/prices.json` \
-    with both markets; `/days/bazaar/2026-11-20.csv.gz` and `/days/auctions/2026-11-20.csv.gz` with the candles of a day";
+    with both markets; `/names.json` with the data of `/v1/names`; `/days/bazaar/2026-11-20.csv.gz` and `/days/auctions/2026-11-20.csv.gz` with the candles of a day, and `/days/index.json` \
+    with the lists of these days";
 
 /// Returns the columns of the public files of days, as a sentence.
 fn columns() -> String {
@@ -223,7 +226,8 @@ fn introduction() -> String {
          `price`, the coins for the average stack, `count`, the size of that stack, and `sales` per day; also to `clean_price` and \
          `clean_sales` if both clean and other copies were sold. `/prices.json` has `updated_at` for each market and `prices`, a list of \
          `{{id, market, lowest}}` and `{{id, market, topBuyOrder, topSellOffer}}`. Averages are means, so outliers move them; \
-         `/v1/auctions/averages`, which requires a key, has medians. Prices are replaced every minute and averages every hour. The candles of \
+         `/v1/auctions/averages`, which requires a key, has medians. `/names.json` has the data of `/v1/names`. Prices are replaced every \
+         minute, and averages and names every hour. The candles of \
          a day appear within an hour and a half after its end and are kept permanently. Send `If-None-Match`.\n\n\
          This project is not affiliated with, endorsed by or connected to Hypixel Inc., Mojang or Microsoft."
     )

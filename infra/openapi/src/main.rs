@@ -1,5 +1,5 @@
-//! `cargo generate`: writes the OpenAPI document, the texts that are generated from it, the sample events, and the tables of pages that
-//! repeat the code.
+//! `cargo generate`: writes the OpenAPI document, the texts that are generated from it, the sample events,
+//! and the tables of pages that repeat the code.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line")]
 
 use std::error::Error;

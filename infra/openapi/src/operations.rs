@@ -39,7 +39,8 @@ pub(crate) fn of(
     let data = match data.as_mut_slice() {
         [(only, _)] => only.clone(),
         kinds => {
-            // Generated clients take the first kind that a value fits, so a kind with more required fields comes first.
+            // Generated clients take the first kind that a value fits, so a kind with more required fields
+            // comes first.
             kinds.sort_by_key(|(schema, _)| Reverse(schemas.required_fields(schema)));
             for (schema, name) in kinds.iter_mut() {
                 if let Value::Object(schema) = schema {
@@ -159,7 +160,8 @@ pub(crate) fn head_of(route: &Route, get: &Value) -> Value {
     })
 }
 
-/// Returns a name such as `FireSalesResponse`. For a schema without a name, generators of clients derive one from the path and status.
+/// Returns a name such as `FireSalesResponse`. For a schema without a name, generators of clients derive one
+/// from the path and status.
 fn envelope_name(route: &Route) -> String {
     format!("{}Response", capitalized(route.function))
 }
@@ -189,8 +191,8 @@ fn parameter_object(
 ) -> Result<Value, Error> {
     let schema = parameter.allowed.schema().to_value();
     let mut examples = Map::new();
-    // The values from one request have the same name as the example of its response, so that a client can fill in parameters that belong
-    // together.
+    // The values from one request have the same name as the example of its response, so that a client can
+    // fill in parameters that belong together.
     for (name, request) in requests {
         if let Some(value) = request.value(route, parameter, &schema) {
             examples.insert((*name).to_owned(), json!({ "value": value }));

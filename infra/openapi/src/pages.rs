@@ -1,14 +1,13 @@
-//! The parts of pages that repeat the code, between the comments `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+//! The parts of pages that repeat the code, between the comments `<!-- NAME: begin -->` and `<!-- NAME: end
+//! -->`.
 
 use std::path::Path;
 use std::time::Duration;
 
-use common::description::{Description, Kind};
 use common::routes::{INDEX, OPENAPI, PAGES, Parameter, Route, TEXTS, VERSION_1};
 use serde_json::Value;
 use simulator::RESOURCES;
 
-use crate::descriptions;
 use crate::error::Error;
 use crate::events::{self, Event};
 use crate::limits::{self, read};
@@ -17,7 +16,8 @@ use crate::table::{code, table};
 
 const CONTRACT: &str = "functions/README.md";
 
-/// Returns the pages with their generated parts, by path from the root of the repository. `abuse` is the table of the cost of abuse.
+/// Returns the pages with their generated parts, by path from the root of the repository. `abuse` is the
+/// table of the cost of abuse.
 ///
 /// # Errors
 /// If a page cannot be read or has no place for a part, or a part cannot be generated.
@@ -28,19 +28,13 @@ pub(crate) fn all(
     events: &[Event],
 ) -> Result<Vec<(&'static str, String)>, Error> {
     let reference = Reference(document);
-    let descriptions = descriptions();
-    let mut parts = vec![
-        ("routes".to_owned(), routes(&read(root, CONTRACT)?, &descriptions)),
+    let parts = vec![
+        ("routes".to_owned(), routes(&read(root, CONTRACT)?)),
         ("parameters".to_owned(), parameters()),
         ("errors".to_owned(), table(["status", "code", "description"], reference.errors().into_iter())),
         ("limits of accounts".to_owned(), limits::of_accounts()),
-        ("limits of open routes".to_owned(), limits::of_open_routes(root)?),
+        ("limits of open routes".to_owned(), limits::of_open_routes(&limits::template(root)?)?),
     ];
-    for Description { route, kinds, .. } in &descriptions {
-        let tables =
-            kinds.iter().map(|kind| (part_of(route, kind), reference.fields_of(route.path, kind.name)));
-        parts.extend(tables);
-    }
     Ok(vec![
         (CONTRACT, filled(root, CONTRACT, parts)?),
         ("infra/README.md", filled(root, "infra/README.md", vec![("abuse".to_owned(), abuse)])?),
@@ -64,21 +58,13 @@ fn filled(root: &Path, path: &'static str, parts: Vec<(String, String)>) -> Resu
     Ok(page)
 }
 
-/// Returns the name of the part with the fields of a kind of response.
-fn part_of(route: &Route, kind: &Kind) -> String {
-    format!("fields of {} {}", route.function, kind.name).trim_end().to_owned()
-}
-
-/// Returns the table of the routes, with links to the sections of their fields.
-fn routes(page: &str, descriptions: &[Description]) -> String {
-    let described =
-        |route: &Route| descriptions.iter().find(|description| description.route.path == route.path);
+/// Returns the table of the routes, with links to their sections.
+fn routes(page: &str) -> String {
     let others = [&INDEX, &OPENAPI].into_iter().chain(TEXTS).chain(PAGES);
     let rows = VERSION_1.into_iter().chain(others).map(|route| {
         let name = code(&format!("GET {}", route.path));
-        let kind = described(route).and_then(|description| description.kinds.first());
-        let anchor = kind.and_then(|kind| anchor_above(page, &part_of(route, kind)));
-        let name = anchor.map_or_else(|| name.clone(), |anchor| format!("[{name}](#{anchor})"));
+        let section = section_of(page, route.path);
+        let name = section.map_or_else(|| name.clone(), |section| format!("[{name}](#{section})"));
         let key = if route.requires_key { "" } else { "; no key required" };
         let head = if route.answers_head { "; also `HEAD`" } else { "" };
         let ttl = if route.cache.is_zero() { "–".to_owned() } else { written(route.cache) };
@@ -87,9 +73,10 @@ fn routes(page: &str, descriptions: &[Description]) -> String {
     table(["route", "purpose", "TTL"], rows)
 }
 
-/// Returns the anchor of the section with the part.
-fn anchor_above(page: &str, part: &str) -> Option<String> {
-    let (before, _) = page.split_once(&format!("<!-- {part}: begin -->"))?;
+/// Returns the anchor of the section that links the fields of the route in the reference.
+fn section_of(page: &str, path: &str) -> Option<String> {
+    let name = path.replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "");
+    let (before, _) = page.split_once(&format!("(index/docs.md#get-{name})"))?;
     let heading = before.lines().rev().find_map(|line| line.strip_prefix("### "))?;
     Some(heading.to_lowercase().replace(' ', "-"))
 }

@@ -1,5 +1,5 @@
-//! The API reference as Markdown, `GET /docs.md`, and its summary for language models, `GET /llms.txt`. Both are generated from the
-//! OpenAPI document, so they cannot contradict it.
+//! The API reference as Markdown, `GET /docs.md`, and its summary for language models, `GET /llms.txt`. Both
+//! are generated from the OpenAPI document, so they cannot contradict it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -154,15 +154,6 @@ impl<'a> Reference<'a> {
         at(data, "/anyOf").as_array().map_or_else(|| vec![data], |kinds| kinds.iter().collect())
     }
 
-    /// Returns the table of the fields of a kind of data that a route returns. `kind` is empty if there is only one kind.
-    pub(crate) fn fields_of(&self, path: &str, kind: &str) -> String {
-        let is_meant = |schema: &&Value| text(at(schema, "/description")).ends_with(&format!("={kind}`."));
-        let kinds = self.kinds(path);
-        let schema =
-            if kind.is_empty() { kinds.first() } else { kinds.iter().find(|schema| is_meant(schema)) };
-        schema.map_or_else(String::new, |schema| self.fields(schema))
-    }
-
     /// Returns the errors of all routes, as rows of a table, by status.
     pub(crate) fn errors(&self) -> BTreeSet<[String; 3]> {
         let operations = entries(self.0, "/paths").map(|(_, item)| at(item, "/get"));
@@ -176,9 +167,13 @@ impl<'a> Reference<'a> {
         errors.collect()
     }
 
-    /// Returns the target of a reference, or the schema itself. A schema that also allows null counts as the schema without null.
+    /// Returns the target of a reference, or the schema itself. A schema that also allows null counts as the
+    /// schema without null.
     fn followed(&self, schema: &'a Value) -> &'a Value {
-        let schema = at(schema, "/anyOf").get(0).filter(|_| is_nullable(schema)).unwrap_or(schema);
+        let schema = match at(schema, "/anyOf").get(0) {
+            Some(named) if is_nullable(schema) => named,
+            _ => schema,
+        };
         let place = at(schema, "/$ref").as_str().and_then(|place| place.strip_prefix('#'));
         place.and_then(|place| self.0.pointer(place)).unwrap_or(schema)
     }
@@ -209,7 +204,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Collects the fields inside a field: the fields of an object, of the entries of an array, and of the values of a map.
+    /// Collects the fields inside a field: the fields of an object, of the entries of an array, and of the
+    /// values of a map.
     fn collect_parts(&self, path: &str, schema: &'a Value, fields: &mut Vec<Field>) {
         self.collect(path, schema, fields);
         for (part, mark) in [("items", "[]"), ("additionalProperties", ".KEY")] {
@@ -219,7 +215,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Returns the type of a field, such as `array of string`.
+    /// Returns the type of a field, such as `array of string`, and the values if there are few.
     fn kind(&self, schema: &'a Value) -> String {
         let target = self.followed(schema);
         let kind = match at(target, "/type") {
@@ -228,6 +224,10 @@ impl<'a> Reference<'a> {
             kind => text(kind).to_owned(),
         };
         let null = if is_nullable(schema) { " or null" } else { "" };
+        let values = list(target, "/enum").filter_map(Value::as_str).map(code).collect::<Vec<_>>();
+        if !values.is_empty() {
+            return format!("{kind}{null}: {}", values.join(", "));
+        }
         match (at(target, "/format").as_str(), target.get("items")) {
             (Some("date-time"), _) => format!("{kind}, RFC 3339{null}"),
             (_, Some(items)) => format!("{kind} of {}{null}", self.kind(items)),
@@ -265,7 +265,6 @@ fn relative(route: &Route) -> &'static str {
     route.path.trim_start_matches('/')
 }
 
-/// Returns the address of a route's section.
 fn address(route: &Route) -> String {
     let heading = format!("get-{}", route.path.to_lowercase());
     let anchor = heading.chars().filter(|character| character.is_alphanumeric() || "-_".contains(*character));

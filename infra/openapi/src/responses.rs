@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::examples::{FailedRequest, failed_requests};
 use crate::schemas::SCHEMA_PREFIX;
 
-/// The name of the security scheme.
 pub(crate) const SECURITY_SCHEME: &str = "ApiKey";
 
 /// The name of the schema of `meta`.
@@ -17,7 +16,8 @@ const META: &str = "Meta";
 
 const JSON: &str = "application/json";
 
-/// An example message. The gateway's messages are also in `template.yaml`, and a test compares them with these.
+/// An example message. The gateway's messages are also in `template.yaml`, and a test compares them with
+/// these.
 struct Message {
     name: &'static str,
     message: &'static str,
@@ -29,7 +29,6 @@ struct SharedError {
     code: &'static str,
     status: u16,
     description: &'static str,
-    /// Whether the response has `Retry-After`.
     retry_after: bool,
     messages: &'static [Message],
 }
@@ -225,7 +224,6 @@ pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) -> Result<(), Error>
     Ok(())
 }
 
-/// Returns the `meta` of examples.
 fn meta() -> Value {
     json!({ "cached": false, "api_version": API_VERSION })
 }
@@ -290,7 +288,6 @@ pub(crate) fn success_envelope(path: &str, data: &Value) -> Value {
     })
 }
 
-/// Returns an example of the success envelope.
 pub(crate) fn success_example(data: &Value) -> Value {
     json!({ "success": true, "data": data, "meta": meta() })
 }
@@ -314,7 +311,6 @@ pub(crate) fn success(
     json!({ "description": description, "headers": headers, "content": content })
 }
 
-/// Returns the content of a response as CSV.
 fn of_csv(example: &str) -> Value {
     json!({
         "schema": {

@@ -29,15 +29,14 @@ impl Schemas {
         polished(of(&mut self.generator).to_value())
     }
 
-    /// Adds a named schema and returns a reference to it.
     pub(crate) fn add(&mut self, name: String, schema: Value) -> Value {
         let reference = json!({ "$ref": format!("{SCHEMA_PREFIX}{name}") });
         self.added.insert(name, schema);
         reference
     }
 
-    /// Returns the number of required fields of the schema and of its parts. If every value of a schema also fits another schema, the
-    /// former has more required fields.
+    /// Returns the number of required fields of the schema and of its parts. If every value of a schema also
+    /// fits another schema, the former has more required fields.
     pub(crate) fn required_fields(&self, schema: &Value) -> usize {
         let named =
             schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
@@ -53,7 +52,6 @@ impl Schemas {
         fields.sum::<usize>() + parts.map(|part| self.required_fields(part)).sum::<usize>()
     }
 
-    /// Returns the named schemas.
     pub(crate) fn into_components(mut self) -> Map<String, Value> {
         let named = self.generator.take_definitions(true);
         named.into_iter().map(|(name, schema)| (name, polished(schema))).chain(self.added).collect()

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::*;
 
-/// The root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

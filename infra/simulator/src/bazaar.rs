@@ -1,11 +1,12 @@
-//! The bazaar: about 1,900 products, refreshed every 20 s. Prices follow slow waves with a little noise, so they
-//! change with each refresh, and any past refresh can be computed on its own.
+//! The bazaar: about 1,900 products, refreshed every 20 s. Prices follow slow waves with a little noise, so
+//! they change with each refresh, and any past refresh can be computed on its own.
 
 use fastrand::Rng;
 
 use crate::chance::{self, generator, hash, text_hash, wave};
 use crate::famous::{self, Famous};
 use crate::gson::{self, Writer};
+use crate::trade::Trade;
 use crate::words::PRODUCTS;
 
 /// Time between two refreshes, in milliseconds.
@@ -71,12 +72,12 @@ pub struct Quote {
     pub buy_moving_week: i64,
 }
 
-/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a tenth of the time of
-/// computing the body.
+/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. Computing them takes a
+/// tenth of the time of computing the body.
 pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
     let refresh = refreshed_at(now_ms);
     listed(seed, refresh).map(move |(number, id)| {
-        let Product { sell, buy } = Product::at(seed, id, number, refresh);
+        let Product { sell, buy, .. } = Product::at(seed, id, number, refresh);
         Quote {
             id,
             sell_price: sell.price,
@@ -88,6 +89,16 @@ pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
             sell_moving_week: sell.moving_week,
             buy_moving_week: buy.moving_week,
         }
+    })
+}
+
+/// The number of items of each product that instant sales and instant purchases trade between two times, in
+/// the order of the two moving weeks. The products are those of the [`body`] at `to_ms`.
+pub fn traded(seed: u64, from_ms: i64, to_ms: i64) -> impl Iterator<Item = (&'static str, [f64; 2])> {
+    let refresh = refreshed_at(to_ms);
+    listed(seed, refresh).map(move |(number, id)| {
+        let Product { trades, .. } = Product::at(seed, id, number, refresh);
+        (id, trades.map(|trade| trade.between(from_ms, to_ms)))
     })
 }
 
@@ -134,6 +145,8 @@ struct Side {
 struct Product {
     sell: Side,
     buy: Side,
+    /// What instant sales and instant purchases trade.
+    trades: [Trade; 2],
 }
 
 impl Product {
@@ -164,16 +177,17 @@ impl Product {
             + 0.004 * (tick.f64() - 0.5);
         let middle = base_price * (1.0 + drift);
         let spread = chance::magnitude(nature, 0.004, 0.35);
-        let traded = chance::magnitude(nature, 2e6, 8e9) / base_price;
+        let offered = chance::magnitude(nature, 2e6, 8e9) / base_price;
         let mut volume = || {
             let swell = 1.0 + 0.3 * wave(refresh, 31 * HOUR_MS, nature.f64());
-            let volume = if is_flip { chance::magnitude(nature, 25_000.0, 900_000.0) } else { traded };
-            let volume =
-                ((volume * swell * chance::magnitude(nature, 0.6, 1.6)) as i64).clamp(1, 400_000_000);
+            let usual = if is_flip { chance::magnitude(nature, 25_000.0, 900_000.0) } else { offered };
+            let usual = usual * chance::magnitude(nature, 0.6, 1.6);
+            let volume = ((usual * swell) as i64).clamp(1, 400_000_000);
             // Other products must not reach a flip's price and volume.
-            if !is_flip && middle > FLIP_PRICE * 0.9 { volume.min(FLIP_VOLUME - 500) } else { volume }
+            let most = if !is_flip && middle > FLIP_PRICE * 0.9 { FLIP_VOLUME - 500 } else { i64::MAX };
+            (usual, volume.min(most))
         };
-        let [sell_volume, buy_volume] = std::array::from_fn(|_| volume());
+        let [(usual_sales, sell_volume), (usual_purchases, buy_volume)] = std::array::from_fn(|_| volume());
         let best_order = ((middle * (1.0 - spread / 2.0) * 10.0) as i64).max(1);
         let best_offer = ((middle * (1.0 + spread / 2.0) * 10.0) as i64).max(best_order + 1);
 
@@ -185,11 +199,15 @@ impl Product {
         } else {
             Side::filled(tick, best_offer, 1, buy_volume)
         };
-        sell.moving_week = (sell_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
-        buy.moving_week = (buy_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
+        let trades = [(usual_sales, 1), (usual_purchases, 2)].map(|(usual, side)| Trade {
+            number: number ^ side,
+            usual_week: (usual * chance::magnitude(nature, 0.2, 40.0)).min(9e8),
+        });
+        [sell.moving_week, buy.moving_week] = trades.each_ref().map(|trade| trade.moving_week(refresh));
 
-        // The provider's order book and quick status are from different times, so one product in twenty sometimes has only one of the two.
-        // It is always the same products, so that tests of other products do not depend on the time.
+        // The provider's order book and quick status are from different times, so one product in twenty
+        // sometimes has only one of the two. It is always the same products, so that tests of other products
+        // do not depend on the time.
         let is_patchy = nature.u32(..20) == 0 && famous.is_none();
         match tick.u32(..60) {
             _ if !is_patchy => {}
@@ -197,7 +215,7 @@ impl Product {
             1 => buy.levels.clear(),
             _ => {}
         }
-        Self { sell, buy }
+        Self { sell, buy, trades }
     }
 
     fn write(&self, id: &str, product: &mut Writer) {
@@ -328,7 +346,7 @@ mod tests {
             let products: Vec<_> = listed(1, refresh).filter(|(_, id)| ids.contains(id)).collect();
             assert_eq!(products.len(), ids.len(), "{refresh}");
             for (number, id) in products {
-                let Product { sell, buy } = Product::at(1, id, number, refresh);
+                let Product { sell, buy, .. } = Product::at(1, id, number, refresh);
                 assert!(
                     [sell, buy].iter().all(|side| side.price > 0.0 && !side.levels.is_empty()),
                     "{id} at {refresh}"
@@ -345,7 +363,7 @@ mod tests {
             for refresh in (0..200).map(|number| refreshed_at(NOW_MS + number * 31_234_567)) {
                 for (id, usual) in ids.into_iter().zip(usual) {
                     let (number, id) = listed(seed, refresh).find(|(_, listed)| *listed == id).unwrap();
-                    let Product { sell, buy } = Product::at(seed, id, number, refresh);
+                    let Product { sell, buy, .. } = Product::at(seed, id, number, refresh);
                     for side in [sell, buy] {
                         assert!((0.5..1.6).contains(&(side.price / usual)), "{id} {}", side.price);
                         assert!(!side.levels.is_empty(), "{id} at {refresh}");

@@ -1,4 +1,5 @@
-//! Seeded randomness. The same seed and time give the same bytes, and any detail can be computed independently.
+//! Seeded randomness. The same seed and time give the same bytes, and any detail can be computed
+//! independently.
 
 use fastrand::Rng;
 

@@ -35,7 +35,8 @@ impl Clock {
         !self.stands_still.load(Ordering::Relaxed) && self.offset_ms.load(Ordering::Relaxed) == 0
     }
 
-    /// Stops this clock and its clones at a time in Unix milliseconds: from now on only [`Clock::advance`] changes it.
+    /// Stops this clock and its clones at a time in Unix milliseconds: from now on only [`Clock::advance`]
+    /// changes it.
     pub fn stop_at(&self, now_ms: i64) {
         self.stands_still.store(true, Ordering::Relaxed);
         self.offset_ms.store(now_ms, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The collections list: the items that players collect, and the rewards of each tier. `lastUpdated` changes with every
-//! refresh; the content changes only with a game version, every four weeks.
+//! The collections list: the items that players collect, and the rewards of each tier. `lastUpdated` changes
+//! with every refresh; the content changes only with a game version, every four weeks.
 
 use crate::chance::{generator, hash, pick, text_hash};
 use crate::gson::{self, Writer};

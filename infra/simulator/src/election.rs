@@ -69,7 +69,8 @@ pub fn body(seed: u64, now_ms: i64) -> String {
 
 struct Candidate {
     person: &'static Person,
-    /// The perks of this candidacy: name, description, and whether the candidate would bring the perk as minister.
+    /// The perks of this candidacy: name, description, and whether the candidate would bring the perk as
+    /// minister.
     perks: Vec<(&'static str, &'static str, bool)>,
     /// Votes when the booth closes.
     votes: i64,
@@ -131,7 +132,9 @@ impl Election {
                 }
             });
         }
-        if let Some(second) = by_votes.get(1).filter(|_| !self.has_special) {
+        if !self.has_special
+            && let Some(second) = by_votes.get(1)
+        {
             mayor.key("minister").object(|minister| {
                 minister.key("key").string(second.person.key);
                 minister.key("name").string(second.person.name);
@@ -155,7 +158,8 @@ impl Election {
         let opened = opens_at(self.year);
         let closes = closes_at(self.year);
         let progress = (now_ms - opened) as f64 / (closes - opened) as f64;
-        // One election in three hides its votes for the first day, and one in three for the last twelve hours.
+        // One election in three hides its votes for the first day, and one in three for the last twelve
+        // hours.
         let hidden = match hash(self.seed, "hidden votes", self.year.cast_unsigned()) % 3 {
             0 => false,
             1 => now_ms < opened + 24 * HOUR_MS,

@@ -1,14 +1,12 @@
-//! Items that players and the reference of the service name, under the ids, names and kinds that they have in the real game. As there, an
-//! item is either a product of the bazaar or sold in auctions.
+//! Items that players and the reference of the service name, under the ids, names and kinds that they have in
+//! the real game. As there, an item is either a product of the bazaar or sold in auctions.
 
 /// An item of the real game.
 #[derive(Clone, Copy)]
 pub(crate) struct Famous {
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
-    /// The material in the catalogue.
     pub(crate) material: &'static str,
-    /// The category in the catalogue.
     pub(crate) category: Option<&'static str>,
     pub(crate) tier: &'static str,
     /// The price that an NPC pays, in coins.
@@ -17,14 +15,12 @@ pub(crate) struct Famous {
     pub(crate) price: f64,
 }
 
-/// The products of the bazaar.
 pub(crate) const PRODUCTS: [Famous; 3] = [
     famous("BOOSTER_COOKIE", "Booster Cookie", "COOKIE", "LEGENDARY", 11.6e6),
     famous("RECOMBOBULATOR_3000", "Recombobulator 3000", "SKULL_ITEM", "LEGENDARY", 10.5e6),
     Famous { npc_price: Some(38_400), ..famous("HOT_POTATO_BOOK", "Hot Potato Book", "BOOK", "EPIC", 75e3) },
 ];
 
-/// The items in auctions.
 pub(crate) const AUCTIONED: [Famous; 4] = [
     weapon(famous("HYPERION", "Hyperion", "IRON_SWORD", "LEGENDARY", 900e6), "SWORD", Some(200)),
     weapon(famous("TERMINATOR", "Terminator", "BOW", "LEGENDARY", 550e6), "BOW", None),

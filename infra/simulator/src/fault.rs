@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A fault that replaces, delays or changes the game's response. Parts can be combined: a delay and a status, headers on
-/// the game's own response, and so on. The default does nothing.
+/// Returns the fault of a request with this path and query.
+pub(crate) type ChooseFault = dyn Fn(&str, &str) -> Fault + Send + Sync;
+
+/// A fault that replaces, delays or changes the game's response. Parts can be combined: a delay and a status,
+/// headers on the game's own response, and so on. The default does nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
     /// The delay before anything else, in milliseconds.
@@ -15,19 +18,20 @@ pub struct Fault {
     pub hang: bool,
     /// Close the connection without a response.
     pub close: bool,
-    /// Respond with this HTTP status. Without [`Fault::body`], the body is the provider's body for this status, if the
-    /// provider has one.
+    /// Respond with this HTTP status. Without [`Fault::body`], the body is the provider's body for this
+    /// status, if the provider has one.
     pub status: Option<u16>,
-    /// Respond with this body.
-    pub body: Option<String>,
-    /// Headers to set on the response, also on the game's own response. Must not have `Content-Length` or `Transfer-Encoding`, which hyper
-    /// compares with the body.
+    pub body: Option<Vec<u8>>,
+    /// Headers to set on the response, also on the game's own response. Must not have `Content-Length` or
+    /// `Transfer-Encoding`, which hyper compares with the body.
     pub headers: BTreeMap<String, String>,
     /// Respond with status 200 (or [`Fault::status`]) and an unusable body.
     pub garbage: Option<Garbage>,
-    /// Respond as if the API key's requests were used up: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
+    /// Respond as if the API key's requests were used up: 429 with `RateLimit-Remaining: 0`, and this many
+    /// seconds in `RateLimit-Reset`.
     pub rate_limit: Option<u32>,
-    /// Send this many bytes of the body, then close the connection. The body is not compressed; its `Content-Length` is the full size.
+    /// Send this many bytes of the body, then close the connection. The body is not compressed; its
+    /// `Content-Length` is the full size.
     pub truncate: Option<usize>,
     /// The number of requests that the fault applies to; `None` for all until the fault is cleared.
     pub times: Option<u32>,
@@ -36,7 +40,6 @@ pub struct Fault {
 /// An unusable body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Garbage {
-    /// Random bytes.
     Bytes,
     /// An HTML page, as from a proxy in front.
     Html,
@@ -44,8 +47,8 @@ pub enum Garbage {
     WrongShape,
     /// `{"success":false,...}` with status 200.
     Failure,
-    /// A small gzip stream that inflates to 48 MiB. It is sent with `Content-Encoding: gzip` even to clients that do not
-    /// accept it.
+    /// A small gzip stream that inflates to 48 MiB. It is sent with `Content-Encoding: gzip` even to clients
+    /// that do not accept it.
     GzipBomb,
 }
 
@@ -94,7 +97,7 @@ impl Fault {
 
     /// The same fault with this body.
     #[must_use]
-    pub fn with_body(self, body: impl Into<String>) -> Self {
+    pub fn with_body(self, body: impl Into<Vec<u8>>) -> Self {
         Self { body: Some(body.into()), ..self }
     }
 

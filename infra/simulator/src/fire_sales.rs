@@ -19,7 +19,8 @@ struct Sale {
     price: i64,
 }
 
-/// Returns the time of the refresh that is visible at `now_ms`, in Unix milliseconds. The provider does not report it.
+/// Returns the time of the refresh that is visible at `now_ms`, in Unix milliseconds. The provider does not
+/// report it.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
@@ -95,7 +96,8 @@ mod tests {
             for sale in announced {
                 assert_eq!(sale.as_object().unwrap().len(), 5);
                 assert!(sale["end"].as_i64().unwrap() > now_ms);
-                *(if sale["start"].as_i64().unwrap() <= now_ms { &mut active } else { &mut upcoming }) += 1;
+                let has_begun = sale["start"].as_i64().unwrap() <= now_ms;
+                if has_begun { active += 1 } else { upcoming += 1 }
             }
         }
         assert!(none > 500 && active > 500 && upcoming > 100, "{none} {active} {upcoming}");

@@ -129,8 +129,8 @@ impl Goods {
         Self::variant(id, id, material, category)
     }
 
-    /// One item with the provider's `id`. Its price and tier follow from `key`, so that the lowest price of an item
-    /// changes little from minute to minute.
+    /// One item with the provider's `id`. Its price and tier follow from `key`, so that the lowest price of
+    /// an item changes little from minute to minute.
     fn variant(id: &str, key: &str, material: Material, category: &'static str) -> Self {
         let usual = &mut Rng::with_seed(text_hash(key));
         let tier = if usual.u32(..40) == 0 { usual.usize(..TIERS.len()) } else { usual.usize(..=MYTHIC) };
@@ -166,7 +166,8 @@ impl Goods {
         self.with("rarity_upgrades", Int(1))
     }
 
-    /// The item with improvements by its owner: a reforge, stars and so on. Each improvement raises the price.
+    /// The item with improvements by its owner: a reforge, stars and so on. Each improvement raises the
+    /// price.
     fn improved(self, rng: &mut Rng) -> Self {
         let mut goods = self.recombobulated(rng);
         if rng.u32(..3) == 0 {

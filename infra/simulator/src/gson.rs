@@ -1,5 +1,5 @@
-//! JSON as the provider writes it, with Gson on Java: compact, with HTML-safe escapes, and doubles as Java prints them.
-//! Tests that use only `serde_json`'s format would miss these differences.
+//! JSON as the provider writes it, with Gson on Java: compact, with HTML-safe escapes, and doubles as Java
+//! prints them. Tests that use only `serde_json`'s format would miss these differences.
 
 use std::fmt::Write;
 
@@ -38,7 +38,6 @@ impl Writer {
         self.nested('[', ']', fill);
     }
 
-    /// An array of strings.
     pub fn strings<T: AsRef<str>>(&mut self, values: impl IntoIterator<Item = T>) {
         self.array(|list| {
             for value in values {

@@ -25,7 +25,6 @@ pub(crate) enum Nbt {
 /// NBT's object.
 pub(crate) type Compound = BTreeMap<String, Nbt>;
 
-/// A compound of these entries.
 pub(crate) fn compound<'a>(entries: impl IntoIterator<Item = (&'a str, Nbt)>) -> Nbt {
     Nbt::Compound(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

@@ -180,6 +180,9 @@ impl CatalogueItem {
             let creature = self.id.split("_GENERATOR").next().unwrap_or_default();
             return format!("{} Minion {}", words::title(creature), words::roman(tier));
         }
+        if self.id == "INK_SACK:3" {
+            return "Cocoa Beans".to_owned();
+        }
         // Names are not unique, and some have colour codes or special characters.
         let title = words::title(self.id.split(':').next().unwrap_or_default());
         match rng.u32(..80) {

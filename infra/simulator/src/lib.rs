@@ -1,8 +1,8 @@
-//! A realistic simulated upstream over HTTP: the game's public API and the player name service, seeded, at real size, with
-//! faults on demand. The tests and the local cloud use it instead of the provider.
+//! A realistic simulated upstream over HTTP: the game's public API and the player name service, seeded, at
+//! real size, with faults on demand. The tests and the local cloud use it instead of the provider.
 //!
-//! The game itself is a set of pure functions of seed and time ([`RESOURCES`], [`auctions`], [`profiles`], [`names`]);
-//! [`Simulator`] serves them.
+//! The game itself is a set of pure functions of seed and time ([`RESOURCES`], [`auctions`], [`profiles`],
+//! [`names`]); [`Simulator`] serves them.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -27,6 +27,7 @@ mod people;
 pub mod profiles;
 mod resources;
 mod server;
+mod trade;
 mod words;
 mod world;
 
@@ -107,7 +108,6 @@ pub struct Options {
 /// Why a simulator did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The port is taken.
     #[error("cannot listen on {0}: another program uses port {port}", port = .0.port())]
     PortInUse(SocketAddr),
     /// The simulator cannot listen on the address.
@@ -120,7 +120,6 @@ pub enum Error {
 }
 
 /// A running simulator. Dropping it stops its server and closes its connections.
-#[derive(Debug)]
 pub struct Simulator {
     address: SocketAddr,
     world: Arc<World>,
@@ -151,9 +150,10 @@ impl Simulator {
         format!("http://{}", self.address)
     }
 
-    /// Puts `fault` on `path` until all faults are cleared, or for [`Fault::times`] requests. The fault replaces an earlier
-    /// fault on the same path. If the path has a query, as in `/v2/skyblock/auctions?page=7`, the fault applies only to requests with
-    /// this query. A trailing `*` matches any rest. If several paths match, the longest takes precedence.
+    /// Puts `fault` on `path` until all faults are cleared, or for [`Fault::times`] requests. The fault
+    /// replaces an earlier fault on the same path. If the path has a query, as in
+    /// `/v2/skyblock/auctions?page=7`, the fault applies only to requests with this query. A trailing `*`
+    /// matches any rest. If several paths match, the longest takes precedence.
     pub fn set_fault(&self, path: &str, fault: Fault) {
         self.world.set_fault(path, fault);
     }
@@ -162,7 +162,14 @@ impl Simulator {
         self.world.clear_faults();
     }
 
-    /// The number of requests for `path` with any query, including requests that got a fault. A trailing `*` in `path` matches any rest.
+    /// Calls `choose` with the path and the query of each request on whose path no fault is set. `choose`
+    /// returns the request's fault, and may block. If it panics, the response is a 500.
+    pub fn choose_faults(&self, choose: impl Fn(&str, &str) -> Fault + Send + Sync + 'static) {
+        self.world.set_choice(Arc::new(choose));
+    }
+
+    /// The number of requests for `path` with any query, including requests that got a fault. A trailing `*`
+    /// in `path` matches any rest.
     #[must_use]
     pub fn requests(&self, path: &str) -> u64 {
         self.world.requests(path)

@@ -1,5 +1,5 @@
-//! The name service: which names exist, their spelling, and the UUIDs of players. A UUID contains a checksum, so that the
-//! game recognizes its players by UUID alone.
+//! The name service: which names exist, their spelling, and the UUIDs of players. A UUID contains a checksum,
+//! so that the game recognizes its players by UUID alone.
 
 use crate::chance::{hash, mix, text_hash};
 
@@ -37,7 +37,8 @@ pub fn lookup(seed: u64, name: &str) -> Response {
     Response { status: 200, body: pretty(&[("id", &uuid), ("name", &spelling(seed, name))]) }
 }
 
-/// The UUID of the player called `name` in any case: 32 hexadecimal digits, or `None` if there is no such player.
+/// The UUID of the player called `name` in any case: 32 hexadecimal digits, or `None` if there is no such
+/// player.
 #[must_use]
 pub fn uuid(seed: u64, name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();

@@ -32,7 +32,8 @@ pub(crate) fn regulars() -> impl Iterator<Item = &'static Person> {
     PEOPLE.iter().filter(|person| person.year.is_none())
 }
 
-/// The special candidate of an election, if there is one. Every eighth year, a special candidate stands and wins.
+/// The special candidate of an election, if there is one. Every eighth year, a special candidate stands and
+/// wins.
 pub(crate) fn special(year: i64) -> Option<&'static Person> {
     PEOPLE.iter().find(|person| person.year == Some(year.rem_euclid(24)))
 }

@@ -23,7 +23,8 @@ const BOSSES: &[&str] = &["zombie", "spider", "wolf", "enderman", "blaze", "vamp
 
 const ZONES: &str = "village mine colosseum auction_house bazaar_alley gold_mine deep_caverns farm tavern";
 
-/// Returns the time of the refresh that is visible at `now_ms`, in Unix milliseconds. The provider does not report it.
+/// Returns the time of the refresh that is visible at `now_ms`, in Unix milliseconds. The provider does not
+/// report it.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS

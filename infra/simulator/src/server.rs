@@ -1,5 +1,5 @@
-//! The HTTP server: the provider's paths and errors, and faults. It uses hyper directly, because a fault must be
-//! able to drop a connection.
+//! The HTTP server: the provider's paths and errors, and faults. It uses hyper directly, because a fault must
+//! be able to drop a connection.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,8 +16,9 @@ use hyper::body::{Frame, Incoming};
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue,
 };
+use hyper::http::uri::PathAndQuery;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -81,8 +82,11 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
     if request.method() != Method::GET {
         return Ok(error(405, "Method not allowed"));
     }
-    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
-    let fault = world.admit(&path, &format!("{path}{query}"));
+    let target = request.uri().path_and_query().map_or(path.as_str(), PathAndQuery::as_str);
+    let fault = match world.admit(&path, target) {
+        Some(fault) => fault,
+        None => chosen_fault(&world, request.uri().clone()).await,
+    };
     tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
     if fault.hang {
         return std::future::pending().await;
@@ -97,10 +101,18 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
     Ok(finish(response, &fault))
 }
 
+/// The fault that a test's function chooses, if it has set one. The function may block.
+async fn chosen_fault(world: &World, uri: Uri) -> Fault {
+    let Some(choose) = world.choice() else { return Fault::default() };
+    let chosen = tokio::task::spawn_blocking(move || choose(uri.path(), uri.query().unwrap_or_default()));
+    chosen.await.unwrap_or_else(|_| Fault::status(500))
+}
+
 /// The response of the fault, if the fault replaces the game's response.
 async fn fault_response(fault: &Fault, path: &str) -> Option<Response<Body>> {
     if let Some(reset) = fault.rate_limit {
-        let mut response = json(429, fault.body.clone().unwrap_or_else(|| error_body(429, path)));
+        let mut response =
+            json(429, fault.body.clone().unwrap_or_else(|| error_body(429, path).into_bytes()));
         limit_headers(
             &mut response,
             &RateLimit { limit: RateLimit::LIMIT, remaining: 0, reset_seconds: reset.into() },
@@ -119,7 +131,6 @@ async fn fault_response(fault: &Fault, path: &str) -> Option<Response<Body>> {
     fault.status.map(|status| json(status, error_body(status, path)))
 }
 
-/// The response with an unusable body.
 async fn garbage_response(status: u16, garbage: Garbage) -> Option<Response<Body>> {
     let response = match garbage {
         Garbage::Bytes => {
@@ -150,7 +161,6 @@ async fn garbage_response(status: u16, garbage: Garbage) -> Option<Response<Body
     Some(response)
 }
 
-/// The game's own response.
 async fn game_response(
     world: Arc<World>,
     request: &Request<Incoming>,

@@ -1,4 +1,5 @@
-//! The words in identifiers, names and texts. They are the same for every seed, so that tests can name products and items.
+//! The words in identifiers, names and texts. They are the same for every seed, so that tests can name
+//! products and items.
 
 use std::sync::LazyLock;
 

@@ -10,7 +10,7 @@ use lru::LruCache;
 
 use crate::auctions::{self, Snapshot};
 use crate::clock::Clock;
-use crate::fault::Fault;
+use crate::fault::{ChooseFault, Fault};
 use crate::item_bytes::gzip;
 use crate::resources::Resource;
 use crate::{names, profiles};
@@ -18,7 +18,8 @@ use crate::{names, profiles};
 /// The number of cached bodies: enough for all bodies that clients request repeatedly, about 25 MB.
 const BODIES: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
-/// The number of cached snapshots. Pages of one minute come from two refreshes; the third snapshot is for a time in the past.
+/// The number of cached snapshots. Pages of one minute come from two refreshes; the third snapshot is for a
+/// time in the past.
 const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 /// Only larger bodies are compressed.
@@ -27,7 +28,6 @@ const GZIP_FROM_BYTES: usize = 1_024;
 /// The interval of an API key's rate limit, in milliseconds.
 const LIMIT_WINDOW_MS: i64 = 300_000;
 
-/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     Resource(Resource),
@@ -58,11 +58,11 @@ type BodyKey = (Target, i64, bool);
 /// A value that is computed once, also for concurrent requests.
 type Once<T> = Arc<OnceLock<T>>;
 
-#[derive(Debug)]
 pub(crate) struct World {
     seed: u64,
     clock: Clock,
     faults: Mutex<BTreeMap<String, Fault>>,
+    choose_fault: Mutex<Option<Arc<ChooseFault>>>,
     seen: Mutex<BTreeMap<String, u64>>,
     bodies: Mutex<LruCache<BodyKey, Once<Rendered>>>,
     snapshots: Mutex<LruCache<i64, Once<Snapshot>>>,
@@ -78,7 +78,8 @@ pub(crate) struct RateLimit {
 }
 
 impl RateLimit {
-    /// Requests per interval. Responses report the limit, but only a fault enforces it, so that load tests pass.
+    /// Requests per interval. Responses report the limit, but only a fault enforces it, so that load tests
+    /// pass.
     pub(crate) const LIMIT: u32 = 6_000;
 }
 
@@ -88,6 +89,7 @@ impl World {
             seed,
             clock,
             faults: Mutex::default(),
+            choose_fault: Mutex::default(),
             seen: Mutex::default(),
             bodies: Mutex::new(LruCache::new(BODIES)),
             snapshots: Mutex::new(LruCache::new(SNAPSHOTS)),
@@ -107,6 +109,14 @@ impl World {
         locked(&self.faults).clear();
     }
 
+    pub(crate) fn set_choice(&self, choose: Arc<ChooseFault>) {
+        *locked(&self.choose_fault) = Some(choose);
+    }
+
+    pub(crate) fn choice(&self) -> Option<Arc<ChooseFault>> {
+        locked(&self.choose_fault).clone()
+    }
+
     pub(crate) fn requests(&self, path: &str) -> u64 {
         let seen = locked(&self.seen);
         match path.strip_suffix('*') {
@@ -117,9 +127,9 @@ impl World {
         }
     }
 
-    /// Counts a request for `path` and returns its fault. `target` is the path with the query. The paths of faults are rules: of all
-    /// rules that match `path` or `target`, the longest applies.
-    pub(crate) fn admit(&self, path: &str, target: &str) -> Fault {
+    /// Counts a request for `path` and returns the fault that is set for it. `target` is the path with the
+    /// query. The paths of faults are rules: of all rules that match `path` or `target`, the longest applies.
+    pub(crate) fn admit(&self, path: &str, target: &str) -> Option<Fault> {
         *locked(&self.seen).entry(path.to_owned()).or_default() += 1;
         let mut faults = locked(&self.faults);
         let covers = |rule: &str| {
@@ -128,11 +138,8 @@ impl World {
         };
         // Of two equally long rules, the rule without a star applies.
         let rank = |rule: &str| (rule.trim_end_matches('*').len(), !rule.ends_with('*'));
-        let Some(rule) = faults.keys().filter(|rule| covers(rule)).max_by_key(|rule| rank(rule)).cloned()
-        else {
-            return Fault::default();
-        };
-        let Some(fault) = faults.get_mut(&rule) else { return Fault::default() };
+        let rule = faults.keys().filter(|rule| covers(rule)).max_by_key(|rule| rank(rule))?.clone();
+        let fault = faults.get_mut(&rule)?;
         let applied = fault.clone();
         if let Some(times) = &mut fault.times {
             *times = times.saturating_sub(1);
@@ -140,7 +147,7 @@ impl World {
                 faults.remove(&rule);
             }
         }
-        applied
+        Some(applied)
     }
 
     /// Counts a keyed request.

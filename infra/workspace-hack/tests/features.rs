@@ -1,4 +1,5 @@
-//! `cargo admin`, `cargo local` and `cargo test` build every dependency with the same features, so each is compiled once.
+//! `cargo admin`, `cargo local` and `cargo test` build every dependency with the same features, so each is
+//! compiled once.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic, and so may its helpers")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,8 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The sets of features with which each package is built. A package that is built for the host and for the target may
-/// have two.
+/// The sets of features with which each package is built. A package that is built for the host and for the
+/// target may have two.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
 /// The start of a path, which `cargo tree` shows only for the workspace's own packages.

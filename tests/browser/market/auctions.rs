@@ -1,17 +1,16 @@
-//! One search and one page per item serve both markets. The page of an item in auctions has its prices, a chart and its last sales, and a
-//! table lists all items in auctions.
+//! One search and one page per item serve both markets. The page of an item in auctions has its prices, a
+//! chart and its last sales, and a table lists all items in auctions.
 
 use serde_json::{Value, json};
 
-use super::chart::{WATCH, data};
+use super::chart::{WATCH, data, drawn};
 use super::defects::{go, replace};
-use super::item::{download, drawn};
+use super::item::download;
 use super::{open, settle, texts_of};
 use crate::auctions::{BOOK, PET, PRODUCT};
 use crate::cloud::{ITEM, start, start_with_past_of_auctions};
 use crate::window::Window;
 
-/// The address of an item in auctions.
 fn address(id: &str) -> String {
     format!("?item={}&market=auctions", id.replace(';', "%3B").replace('+', "%2B"))
 }
@@ -116,7 +115,7 @@ async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
         .wait_for_text(&format!("{} of {} sales were clean", averages["sales_clean"], averages["sales"]))
         .await;
     window.evaluate("void (navigator.clipboard.writeText = async (text) => { window.copied = text; })").await;
-    window.click("button", "Copy command").await;
+    window.click("button", "Copy the command for 219,000,000").await;
     window.wait_for_text("Copied.").await;
     assert_eq!(window.evaluate("copied").await, "/viewauction c6d2267d-73a0-4f2f-9d0c-5b1e8f6a4b32");
 
@@ -130,6 +129,7 @@ async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
     assert_eq!(numbers(&shown), numbers(&json!(fields.map(|field| candle[field].clone()))));
 
     expect_last_sales(&window).await;
+    expect_running_auctions(&window).await;
 
     for range in ["24h", "7d", "30d", "90d", "1y", "all"] {
         window.click("button", range).await;
@@ -173,6 +173,35 @@ async fn expect_last_sales(window: &Window) {
     assert!(file.starts_with("sold_at,price,amount,bin,clean\r\n"), "{file}");
 }
 
+/// Checks that the running auctions have pages, filters and commands.
+async fn expect_running_auctions(window: &Window) {
+    let rows = "[aria-labelledby=running] tbody tr";
+    window.wait_for_text("25 running, cheapest first").await;
+    let shown = texts_of(window, rows).await;
+    assert_eq!(shown.len(), 20);
+    let details = "level 177, pet item lucky clover";
+    assert!(shown[1].contains("219,010,000") && shown[1].contains(details), "{}", shown[1]);
+    window.click("button", "Copy the command for 219,010,000").await;
+    window.wait("copied === '/viewauction c6d2267d-73a0-4f2f-9d0c-5b1e8f6a4b33'").await;
+    window.click("button", "More expensive").await;
+    window.wait(&format!("document.querySelectorAll('{rows}').length === 5")).await;
+    window.click("button", "Cheapest").await;
+    window.wait(&format!("document.querySelectorAll('{rows}').length === 20")).await;
+    window.focus("textbox", "Level from").await;
+    window.type_text("190").await;
+    window.focus("textbox", "Price up to").await;
+    window.type_text("219.2m").await;
+    window.evaluate("void (document.querySelector('[name=clean]').value = 'true')").await;
+    window.click("button", "Filter").await;
+    window.wait_for_text("4 running, cheapest first").await;
+    let requests = window.requests("/v1/auctions/listings?id=GOLDEN_DRAGON%3B4&clean=true");
+    assert!(
+        requests[0].url.ends_with("&clean=true&min_level=190&max_price=219200000"),
+        "{}",
+        requests[0].url
+    );
+}
+
 fn numbers(values: &Value) -> Vec<Option<f64>> {
     values.as_array().unwrap().iter().map(Value::as_f64).collect()
 }
@@ -186,9 +215,10 @@ async fn an_item_without_a_history_says_so_and_can_have_no_listing() {
     settle(&window).await;
     window.inspect("market-auction-new").await;
     window.open(&format!("/market{}", address("SHEEP;0+100"))).await;
-    window.wait_for("heading", "Sheep (Common, level 100)").await;
+    // It has no price, so it has no name.
+    window.wait_for("heading", "Sheep 0 100").await;
     window.wait_for_text("Not listed").await;
-    window.wait_for_text("The item is not listed.").await;
+    window.wait_for_text("0 running, cheapest first").await;
     assert!(!window.text().await.contains("variants"));
     window.expect_clean(&[]);
 }
@@ -199,6 +229,8 @@ async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
     let cloud = start_with_past_of_auctions().await;
     let window = open(&cloud, "?view=auctions").await;
     settle(&window).await;
+    // Until the names have come, items are shown by the words of their ids.
+    window.wait_for_text("Golden Dragon (Legendary)").await;
     let first = texts_of(&window, "tbody tr:first-child > *").await;
     let averages = data(&window, "v1/auctions/averages?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();
     let prices = data(&window, "v1/auctions/prices?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();

@@ -1,10 +1,10 @@
-//! Up to four items are compared in one chart by their relative changes, and copied links show the same chart.
+//! Up to four items are compared in one chart by their relative changes, and copied links show the same
+//! chart.
 
 use serde_json::json;
 
-use super::chart::WATCH;
+use super::chart::{WATCH, drawn};
 use super::defects::go;
-use super::item::drawn;
 use super::{open, settle, texts_of};
 use crate::auctions::{BOOK, PET};
 use crate::cloud::{ITEM, NAME, pro_key, start_with_past, start_with_past_of_auctions};

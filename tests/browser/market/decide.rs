@@ -1,4 +1,5 @@
-//! The tables of products and flips have the right figures, obey the limits in the address, and show the code of their requests.
+//! The tables of products and flips have the right figures, obey the limits in the address, and show the code
+//! of their requests.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,8 @@ use super::{open, settle, texts_of};
 use crate::cloud::start;
 use crate::window::Window;
 
-/// A product with these best orders, averages and weekly instant sales. Its weekly instant purchases are twice those sales.
+/// A product with these best orders, averages and weekly instant sales. Its weekly instant purchases are
+/// twice those sales.
 pub(super) fn product(id: &str, [order, offer]: [f64; 2], [sell, buy]: [f64; 2], week: u32) -> Value {
     json!({
         "id": id, "topBuyOrder": order, "topSellOffer": offer, "sellPrice": sell, "buyPrice": buy,
@@ -36,10 +38,12 @@ async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
     // The candles of the day that has just ended are not written yet.
     stop_clock(&window, "2026-11-28T00:30:00Z").await;
     let csv = |close: u32| {
-        let text = format!("item_id,buy_close,samples\\nCOAL,{close},1440\\n");
+        let text = format!("item_id,samples,sell_offer_close\\nCOAL,1440,{close}\\nICE,1440,\\n");
         format!("new Response('{text}', {{ headers: {{ 'content-type': 'text/csv' }} }})")
     };
-    let products = json!({"items": [product("COAL", [100.0, 110.0], [100.0, 120.0], 20_000_000)]});
+    let mut ice = product("ICE", [100.0, 104.0], [100.0, 104.0], 7);
+    ice["topSellOffer"] = Value::Null;
+    let products = json!({"items": [ice, product("COAL", [100.0, 120.0], [100.0, 110.0], 7_000_000)]});
     let response = format!(
         "path.includes('mode=prices') ? success({products}) : path.includes('1h&opened_at=2026-11-27T00:00:00Z') ? {}
          : path.includes('1d&opened_at=2026-11-19T00:00:00Z') ? {} : path.includes('all?') ? {} : new Promise(() => {{}})",
@@ -49,13 +53,36 @@ async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
     );
     replace(&window, "v1/", &response).await;
     go(&window, "?view=items").await;
-    window.wait("document.querySelectorAll('tbody td:is(:nth-child(6), :nth-child(7))').length === 2").await;
-    window.wait("[...document.querySelectorAll('tbody td')].slice(-2).every(({ innerText }) => innerText.endsWith('%'))").await;
-    let expected = ["Coal", "100.00", "110.00", "8.63%", "60M\n60,000,000", "+20.0%", "+100.0%"];
-    assert_eq!(rows(&window).await, [expected]);
-    assert_eq!(texts_of(&window, "thead th").await[5..], ["24 hours", "1 week"]);
+    window.wait("document.querySelectorAll('tbody td:is(:nth-child(8), :nth-child(9))').length === 4").await;
+    window.wait("[...document.querySelectorAll('tbody tr:first-child td')].slice(-2).every(({ innerText }) => innerText.endsWith('%'))").await;
+    // A day has a million sales at 100 coins and two million purchases at 120 coins. Without a side, the
+    // trade has no price.
+    let coal = [
+        "Coal",
+        "100.00",
+        "120.00",
+        "20.00%",
+        "18.50%",
+        "340M\n340,000,000",
+        "21M\n21,000,000",
+        "+20.0%",
+        "+100.0%",
+    ];
+    let ice = ["Ice", "100.00", "–", "–", "–", "–", "21", "–", "–"];
+    assert_eq!(rows(&window).await, [coal, ice]);
+    assert_eq!(texts_of(&window, "thead th").await[7..], ["24 hours", "1 week"]);
     window.wait_for_text("has changed since 27 Nov 2026, 01:00 and since 20 Nov 2026, 00:00.").await;
     window.inspect("market-items-computed").await;
+    for (query, names) in [
+        ("&coins=340m&apart=19.9", vec!["Coal"]),
+        ("&coins=341m", vec![]),
+        ("&apart=20.1", vec![]),
+        ("&sort=traded", vec!["Coal", "Ice"]),
+    ] {
+        go(&window, &format!("?view=items{query}")).await;
+        let shown: Vec<_> = rows(&window).await.into_iter().map(|row| row[0].clone()).collect();
+        assert_eq!(shown, names, "{query}");
+    }
     window.expect_clean(&[]);
 }
 
@@ -69,8 +96,8 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
         product("DIAMOND", [1_000_000.0, 1_200_000.0], [1_000_000.0, 1_200_000.0], 1_680),
         // The tax takes more than the difference.
         product("EMERALD", [100.0, 101.0], [100.0, 101.0], 168_000),
-        // The average buy order is far below the best one. The name is short, so that axe's rule for links inside
-        // longer texts applies.
+        // The average buy order is far below the best one. The name is short, so that axe's rule for links
+        // inside longer texts applies.
         product("ICE", [100.0, 104.0], [90.0, 104.0], 168_000),
     ];
     trade(&window, &products).await;
@@ -79,9 +106,12 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     let row = |name: &str, cells: &[&str]| {
         [&[name], cells].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    let diamond = row("Diamond", &["1,850,000", "185,000", "18.50%", "1,000,000", "1,200,000", "10", "–"]);
-    let coal = row("Coal", &["8,625", "8.63", "8.63%", "100.00", "110.00", "1,000", "–"]);
-    let ice = row("Ice", &["2,700", "2.70", "2.70%", "100.00", "104.00", "1,000", "–"]);
+    let diamond = row(
+        "Diamond",
+        &["1,850,000", "185,000", "18.50%", "1,000,000", "1,200,000", "10", "816M\n816,000,000", "–"],
+    );
+    let coal = row("Coal", &["8,625", "8.63", "8.63%", "100.00", "110.00", "1,000", "7,680,000", "–"]);
+    let ice = row("Ice", &["2,700", "2.70", "2.70%", "100.00", "104.00", "1,000", "7,392,000", "–"]);
     assert_eq!(rows(&window).await, [&diamond, &coal, &ice].map(Clone::clone));
     assert_eq!(texts_of(&window, ".unsure").await, ["≠ averages"]);
     assert!(texts_of(&window, "thead th").await[1].starts_with("Coins per hour, all players"));
@@ -109,7 +139,10 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(
         lines,
-        ["id,name,coinsPerHour,profit,margin,sell,buy,perHour", "COAL,Coal,2000,10,10,100,110,200"]
+        [
+            "id,name,coinsPerHour,profit,margin,sell,buy,perHour,traded",
+            "COAL,Coal,2000,10,10,100,110,200,7680000"
+        ]
     );
     window.expect_clean(&[]);
 }
@@ -138,7 +171,8 @@ async fn flips_in_auctions_are_resold_at_the_median_of_sales_or_the_second_price
         // The sale of a cake whose year is not listed.
         ("NEW_YEAR_CAKE+486", 5_000_000, 1),
     ];
-    // Ids of copies with any level, year or colour, which have separate ids. A perfect copy does not exclude the others.
+    // Ids of copies with any level, year or colour, which have separate ids. A perfect copy does not exclude
+    // the others.
     let mixed = ["SHEEP;4", "GOLDEN_DRAGON;4", "NEW_YEAR_CAKE", "BALLOON_HAT_2024", "CAKE_HAT_2026"];
     let parts = [
         "SHEEP;4+100",
@@ -162,8 +196,8 @@ async fn flips_in_auctions_are_resold_at_the_median_of_sales_or_the_second_price
     replace(&window, "v1/auctions/", &response).await;
     go(&window, "?view=flips&market=auctions").await;
     settle(&window).await;
-    // The fees of B are 2 % for the listing and 1 % for collecting, of E 2.5 % and 1 %, of A 1 %. C brings no profit, and D is sold too
-    // rarely.
+    // The fees of B are 2 % for the listing and 1 % for collecting, of E 2.5 % and 1 %, of A 1 %. C brings no
+    // profit, and D is sold too rarely.
     let expected = [
         ["B", "11.4M", "142.50%", "8,000,000", "20M", "7", "3"],
         ["E", "395,000", "0.08%", "485M", "503M", "8", "3"],

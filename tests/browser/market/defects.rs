@@ -1,4 +1,5 @@
-//! The page survives responses that break the contract, keys that change during a request, wrong clocks and odd addresses.
+//! The page survives responses that break the contract, keys that change during a request, wrong clocks and
+//! odd addresses.
 
 use serde_json::{Value, json};
 
@@ -6,14 +7,15 @@ use super::{forget_key, open, settle, texts_of};
 use crate::cloud::{ITEM, start, start_with_past};
 use crate::window::Window;
 
-/// From now on, if the address of a request contains `part`, the page gets the value of `response`, a JavaScript expression, as its
-/// response. The expression can use `success(data)`, a success with these data, and `pass()`, the service's own response. The variable
-/// `asked` in the page lists all later requests with their keys.
+/// From now on, if the address of a request contains `part`, the page gets the value of `response`, a
+/// JavaScript expression, as its response. The expression can use `success(data)`, a success with these data,
+/// and `pass()`, the service's own response. The variable `asked` in the page lists all later requests with
+/// their keys.
 pub(super) async fn replace(window: &Window, part: &str, response: &str) {
     let script = format!(
         "window.send ??= fetch; window.asked = [];
          window.fetch = async (path, options) => {{
-           asked.push([path, options.headers['X-API-Key'] ?? null]);
+           asked.push([path, options.headers?.['X-API-Key'] ?? null]);
            const pass = () => send(path, options);
            const success = (data) => new Response(JSON.stringify({{ success: true, data }}));
            return path.includes({part:?}) ? {response} : pass();
@@ -61,9 +63,10 @@ async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
     let options = options.as_array().unwrap();
     assert!(!options.is_empty());
     for request in options {
-        // The catalogue and the daily candles are the same for all keys, so browsers may cache them.
+        // The catalogue, names and the daily candles are the same for all keys, so browsers may cache them.
         let path = request[0].as_str().unwrap();
-        let is_kept = path.starts_with("v1/items") || path.starts_with("v1/bazaar/candles/all?");
+        let is_kept =
+            path.starts_with("v1/items") || path == "v1/names" || path.starts_with("v1/bazaar/candles/all?");
         let cache = if is_kept { "default" } else { "no-store" };
         assert_eq!(*request, json!([request[0], "error", "omit", cache]));
     }
@@ -85,7 +88,8 @@ async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
     replace(&window, "v1/", &only).await;
     go(&window, "?view=flips").await;
     window.wait_for_text("No product brings a profit").await;
-    // Shorter delays belong to countdowns and rendering. Later waits are longer, because the data stay the same.
+    // Shorter delays belong to countdowns and rendering. Later waits are longer, because the data stay the
+    // same.
     let waits = "delays.filter((delay) => delay > 1000)";
     window.wait(&format!("{waits}.length > 0")).await;
     assert_eq!(window.evaluate(&format!("{waits}[0] <= 5000")).await, true);

@@ -81,7 +81,7 @@ async fn a_problem_of_the_service_is_told_and_the_page_asks_again() {
 async fn one_cause_is_told_once_and_moves_no_chart() {
     let cloud = start_with_past().await;
     let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
-    super::item::drawn(&window).await;
+    super::chart::drawn(&window).await;
     settle(&window).await;
     let place = "JSON.stringify(document.querySelector('.plots').getBoundingClientRect())";
     let before = window.evaluate(place).await;
@@ -108,7 +108,11 @@ async fn one_cause_is_told_once_and_moves_no_chart() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_connection_old_data_stay_and_new_ones_come_when_it_is_back() {
     let cloud = start().await;
-    let window = open(&cloud, "?view=status").await;
+    // The code of the tables is loaded with the first one.
+    let window = open(&cloud, "?view=auctions").await;
+    settle(&window).await;
+    window.click("link", "Status").await;
+    window.wait_for_text("Bazaar prices").await;
     settle(&window).await;
     window.block(&["*"]).await;
     window.click("link", "Items").await;

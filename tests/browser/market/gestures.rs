@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use super::item::drawn;
+use super::chart::drawn;
 use super::{open, texts_of};
 use crate::cloud::{ITEM, NAME, start_with_past};
 use crate::window::Window;
 
-/// The number of addresses in the tab's history, and the length of the address's time range in milliseconds, if it has one.
+/// The number of addresses in the tab's history, and the length of the address's time range in milliseconds,
+/// if it has one.
 async fn state(window: &Window) -> [Option<f64>; 2] {
     let expression = "[history.length, (({ from, to }) => Date.parse(to) - Date.parse(from))(\
         Object.fromEntries(new URLSearchParams(location.search)))]";
@@ -82,7 +83,8 @@ async fn zoom_with_two_fingers(window: &Window, whole: [Option<f64>; 2]) {
     assert_eq!(state(window).await, whole, "the gesture has not ended");
     touch("touchEnd", &[0.2]).await;
     touch("touchEnd", &[]).await;
-    // The fingers were a fifth of the week apart and are now three fifths of the chart apart, so the chart shows a third of the week.
+    // The fingers were a fifth of the week apart and are now three fifths of the chart apart, so the chart
+    // shows a third of the week.
     let share = next(window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
 }

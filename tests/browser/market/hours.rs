@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::item::drawn;
+use super::chart::drawn;
 use super::{open, texts_of};
 use crate::cloud::{ITEM, start_with_past};
 

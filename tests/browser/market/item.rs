@@ -1,19 +1,13 @@
-//! An item's page has its prices, a chart at every range with zoom, and the chart's data as a table and a file.
+//! An item's page has its prices, a chart at every range with zoom, and the chart's data as a table and a
+//! file.
 
-use super::chart::{WATCH, data};
+use super::chart::{WATCH, data, drawn};
 use super::defects::go;
-use super::{open, settle, texts_of};
+use super::{open, texts_of};
 use crate::cloud::{ITEM, NAME, start_with_past};
 use crate::window::Window;
 
 const RANGES: [&str; 7] = ["1h", "24h", "7d", "30d", "90d", "1y", "all"];
-
-/// Waits until the chart is complete.
-pub(super) async fn drawn(window: &Window) {
-    settle(window).await;
-    window.wait("document.querySelectorAll('.plots canvas').length === 2").await;
-    window.wait("/\\d/.test(document.querySelector('.legend').innerText)").await;
-}
 
 /// The intervals of the requests for candles.
 fn intervals(window: &Window) -> Vec<String> {
@@ -58,11 +52,13 @@ async fn an_item_is_shown_at_every_range_which_survives_reload_and_back() {
     drawn(&window).await;
     let candles = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=30m&limit=400")).await;
     let candles = candles["candles"].as_array().unwrap();
-    let high = candles.iter().filter_map(|candle| candle["buy_high"].as_f64()).fold(f64::MIN, f64::max);
+    let high =
+        candles.iter().filter_map(|candle| candle["sell_offer_high"].as_f64()).fold(f64::MIN, f64::max);
     let figures = texts_of(&window, ".summary dd").await;
-    assert!(figures[0].contains('%') && figures[4].contains("of the range"), "{figures:?}");
+    assert!(figures[3].contains("of the range"), "{figures:?}");
+    assert!(texts_of(&window, ".now dd").await[2].contains("%\n"));
     // The newest candle can change meanwhile, but the highest price is older.
-    let shown: f64 = figures[3].replace(',', "").parse().unwrap();
+    let shown: f64 = figures[2].replace(',', "").parse().unwrap();
     assert!(shown <= high.round() && shown > high * 0.99, "{shown}, not {high}");
     window.expect_clean(&[]);
 }
@@ -133,7 +129,17 @@ async fn the_chart_is_a_table_and_a_file_too() {
     let column = |name: &str| head.iter().position(|other| *other == name).unwrap();
     let line = lines.iter().find(|line| line[0] == candle["opened_at"] && line[1] == "10800");
     let line = line.unwrap_or_else(|| panic!("{candle} is not in the file"));
-    for field in ["sell_open", "sell_high", "buy_low", "buy_close", "sell_volume", "samples"] {
+    for field in [
+        "sell_open",
+        "sell_high",
+        "buy_low",
+        "buy_close",
+        "sell_volume",
+        "samples",
+        "buy_order_high",
+        "sell_offer_close",
+        "sell_moving_week",
+    ] {
         assert_eq!(line[column(field)], candle[field].to_string(), "{field}");
     }
     window.expect_clean(&[]);
@@ -146,14 +152,16 @@ async fn candles_are_in_the_address_and_have_the_prices_of_the_api() {
     let window = open(&cloud, "?view=status").await;
     window.evaluate(WATCH).await;
     window.evaluate("window.bodies = []; void (CanvasRenderingContext2D.prototype.strokeRect = (...box) => bodies.push(box))").await;
-    go(&window, &format!("?item={ITEM}&range=7d")).await;
+    go(&window, &format!("?item={ITEM}&range=7d&prices=averages")).await;
     drawn(&window).await;
     for text in ["Buy", "Sell", "To buy", "To sell", "Open orders"] {
         window.wait(&format!("drawnTexts.includes({text:?})")).await;
     }
     assert_eq!(window.evaluate("bodies.length").await, 0);
     window.click("button", "Candles").await;
-    window.wait("location.search.endsWith('&style=candles') && bodies.length > 100").await;
+    window
+        .wait("location.search.endsWith('&prices=averages&range=7d&style=candles') && bodies.length > 100")
+        .await;
     let candle = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=30m&limit=5")).await;
     let [open, close] = ["buy_open", "buy_close"].map(|field| candle["candles"][1][field].as_f64().unwrap());
     let body = format!(

@@ -1,4 +1,5 @@
-//! The page tries a key before it keeps it, shares it with new tabs, forgets it in all tabs, and puts it into no address, log or referrer.
+//! The page tries a key before it keeps it, shares it with new tabs, forgets it in all tabs, and puts it into
+//! no address, log or referrer.
 
 use std::sync::{Arc, Mutex};
 

@@ -8,7 +8,6 @@ mod decide;
 mod defects;
 mod elections;
 mod errors;
-mod formats;
 mod gestures;
 mod hours;
 mod item;
@@ -23,6 +22,7 @@ mod views;
 mod visitor;
 mod waiting;
 mod watch;
+mod young;
 
 use local::Cloud;
 

@@ -1,4 +1,5 @@
-//! The first view has the best flips, the leader of the election, the next fire sale, and a line about the age of its data.
+//! The first view has the best flips, the leader of the election, the next fire sale, and a line about the
+//! age of its data.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,8 @@ use super::{open, settle, texts_of};
 use crate::cloud::start;
 use crate::window::Window;
 
-/// Shows the view with these data of the mayor and fire sales, and with prices of this age. The window must show the status.
+/// Shows the view with these data of the mayor and fire sales, and with prices of this age. The window must
+/// show the status.
 async fn show(window: &Window, mayor: &Value, sales: &Value, age_ms: u32) {
     let products = [
         product("COAL", [100.0, 110.0], [100.0, 110.0], 168_000),

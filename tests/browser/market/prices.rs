@@ -1,4 +1,5 @@
-//! The item page: instant prices and the spread come from the best orders, averages are labelled, and an empty side has no price.
+//! The item page: instant prices and the spread come from the best orders, averages are labelled, and an
+//! empty side has no price.
 
 use serde_json::json;
 
@@ -87,7 +88,7 @@ async fn an_empty_side_has_no_price_and_no_spread() {
     for (id, full) in [("COAL", [false, false]), ("DIAMOND", [false, true]), (ITEM, [true, false])] {
         let of = |side: usize| full[side].then_some(BEST[side]);
         show(&window, id, [of(0), of(1)], [of(0).unwrap_or(0.0), of(1).unwrap_or(0.0)]).await;
-        let text = texts_of(&window, "[aria-labelledby=prices]").await.concat();
+        let text = texts_of(&window, ".now .tile, [aria-labelledby=prices]").await.concat();
         for side in [0, 1] {
             assert_eq!(text.contains(sentences[side]), !full[side], "{text}");
         }

@@ -9,7 +9,8 @@ const MOST_BYTES: f64 = 45_000.0;
 /// The most bytes of the page of an item. Data of the API do not count.
 const MOST_BYTES_WITH_ITEM: f64 = 80_000.0;
 
-/// The files that the page has loaded, and their sizes as gzip compresses them. The local cloud compresses less, but faster.
+/// The files that the page has loaded, and their sizes as gzip compresses them. The local cloud compresses
+/// less, but faster.
 const SIZES: &str = "Promise.all([location.href, ...performance.getEntriesByType('resource').map(({ name }) => name)]\
     .filter((name) => !name.includes('/v1/')).map(async (name) => { \
     const stream = (await fetch(name)).body.pipeThrough(new CompressionStream('gzip')); \

@@ -1,13 +1,17 @@
 //! The provider's names and texts are shown as text, never as markup.
 
+use std::collections::BTreeSet;
+
 use local::Cloud;
 use serde_json::{Value, json};
 use simulator::Fault;
 
 use super::{open, settle};
+use crate::auctions::record_names;
 use crate::cloud::{ITEM, NAME, start};
 
-/// The hostile provider's names and descriptions end with this markup. If the page ran the markup, it would set `window.isHarmed`.
+/// The hostile provider's names and descriptions end with this markup. If the page ran the markup, it would
+/// set `window.isHarmed`.
 const MARKUP: &str = "<img src=x onerror=\"isHarmed=1\"><script>isHarmed=1</script>";
 
 /// [`MARKUP`] with formatting codes, which the page must not show.
@@ -16,19 +20,24 @@ const TEXT: &str = "<img src=x onerror=\"isHarmed=1\">%%green%%<script>isHarmed=
 /// Fields that stay unchanged, because the service or the game's calendar depends on them.
 const KEPT: [&str; 8] = ["id", "key", "item_id", "product_id", "tier", "material", "category", "lastUpdated"];
 
-fn make_hostile(cloud: &Cloud) {
+const CATALOGUE: &str = "/v2/resources/skyblock/items";
+
+async fn make_hostile(cloud: &Cloud) {
     let now = cloud.clock().now_ms();
     let simulator = cloud.simulator().unwrap();
     let sale = json!({"item_id": "RUNE_<img src=x onerror=isHarmed=1>", "start": now - 3_600_000, "end": now + 3_600_000, "amount": 1, "price": 1});
     let sales = json!({"success": true, "sales": [sale]});
     let bodies = [
-        ("/v2/resources/skyblock/items", simulator::items::body(1, now)),
+        (CATALOGUE, simulator::items::body(1, now)),
         ("/v2/resources/skyblock/election", simulator::election::body(1, now)),
         ("/v2/skyblock/firesales", sales.to_string()),
     ];
     for (path, body) in bodies {
         let mut body: Value = serde_json::from_str(&body).unwrap();
         spoil(&mut body);
+        if path == CATALOGUE {
+            record_names(cloud, &BTreeSet::new(), &body.to_string()).await;
+        }
         simulator.set_fault(path, Fault::status(200).with_body(body.to_string()));
     }
 }
@@ -50,7 +59,7 @@ fn spoil(value: &mut Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn markup_in_names_is_shown_as_text_and_codes_are_not_shown() {
     let cloud = start().await;
-    make_hostile(&cloud);
+    make_hostile(&cloud).await;
     let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
     let event = format!(r#"{{"time":"{time}","backfill":true}}"#);
     for recorder in ["record-mayor", "record-fire-sales"] {

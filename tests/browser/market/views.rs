@@ -1,5 +1,5 @@
-//! Every view is shown, accessible, and has an address and a title (the item's view: `item.rs`). The status view says whether each feed is
-//! healthy.
+//! Every view is shown, accessible, and has an address and a title (the item's view: `item.rs`). The status
+//! view says whether each feed is healthy.
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     let cloud = Cloud::start(Options { public_files: true, ..Options::for_tests() }).await.unwrap();
     let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
     let event = json!({"time": time.to_string(), "backfill": true}).to_string();
-    for recorder in ["record-auctions", "record-bazaar"] {
+    for recorder in ["record-auctions", "record-bazaar", "record-candles"] {
         cloud.invoke(recorder, event.clone()).await.unwrap();
     }
     let key = pro_key(&cloud);
@@ -36,7 +36,7 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     stop_clock(&window, "2026-11-28T00:30:00Z").await;
     go(&window, "?view=items").await;
     window
-        .wait("document.querySelector('thead th:nth-child(6)')?.innerText === 'Since 27 Nov, 00:00 UTC'")
+        .wait("document.querySelector('thead th:nth-child(8)')?.innerText === 'Since 27 Nov, 00:00 UTC'")
         .await;
     window.press("/").await;
     window.type_text("enchanted diamond").await;

@@ -12,7 +12,8 @@ use crate::auctions::record_prices;
 use crate::cloud::start;
 use crate::window::{Request, Window};
 
-/// Checks that requests were repeated after responses with this status, but never before their `Retry-After` had passed.
+/// Checks that requests were repeated after responses with this status, but never before their `Retry-After`
+/// had passed.
 #[track_caller]
 pub(super) fn expect_waits(window: &Window, status: u64) {
     let mut latest = BTreeMap::new();
@@ -54,7 +55,8 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     while sent(&window).len() < 2 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // Prices stay fresh for five seconds, but the times in headers are whole seconds, so a wait can be shorter.
+    // Prices stay fresh for five seconds, but the times in headers are whole seconds, so a wait can be
+    // shorter.
     let before = sent(&window);
     assert!(before[1] - before[0] > 3_000.0, "{before:?}");
     hide(&window, true).await;

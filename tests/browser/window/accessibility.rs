@@ -1,4 +1,5 @@
-//! Checks accessibility with axe-core. The debugging protocol injects the script of axe, because the policies of the pages block it.
+//! Checks accessibility with axe-core. The debugging protocol injects the script of axe, because the policies
+//! of the pages block it.
 
 use serde_json::json;
 
@@ -17,8 +18,9 @@ const DRAWN: &str = "new Promise((done) => requestAnimationFrame(() => requestAn
     .map((animation) => animation.finished))).then(() => {})";
 
 impl Window {
-    /// Panics if axe finds a violation, or if the page is wider than the window. Checks the dark scheme on a narrow telephone, and the
-    /// light scheme on a laptop. `state` names the page's state in the message. Resizing must not change the state.
+    /// Panics if axe finds a violation, or if the page is wider than the window. Checks the dark scheme on a
+    /// narrow telephone, and the light scheme on a laptop. `state` names the page's state in the message.
+    /// Resizing must not change the state.
     pub(crate) async fn inspect(&self, state: &str) {
         if self.evaluate("typeof axe").await == "undefined" {
             self.evaluate(&format!("{AXE}; void 0")).await;

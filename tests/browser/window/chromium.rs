@@ -1,4 +1,5 @@
-//! The Chromium process that all tests share, and its debugging protocol: JSON messages over two pipes, each ended by a zero byte.
+//! The Chromium process that all tests share, and its debugging protocol: JSON messages over two pipes, each
+//! ended by a zero byte.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -17,11 +18,12 @@ use super::seen::Seen;
 /// How long a response may take. Starting a browser on a busy machine is slow.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. When the test program ends, the pipes close, and
-/// Chromium ends.
+/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. When the test program ends,
+/// the pipes close, and Chromium ends.
 const WITH_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 
-/// Turns background activity off, and makes the window as large as a laptop's. The headless shell stores nothing on the disk.
+/// Turns background activity off, and makes the window as large as a laptop's. The headless shell stores
+/// nothing on the disk.
 const ARGUMENTS: [&str; 12] = [
     "--headless",
     "--remote-debugging-pipe",
@@ -74,7 +76,8 @@ impl Chromium {
     }
 }
 
-/// Writes commands outside the tests' runtimes: a test that ends meanwhile must not leave half a command in the pipe.
+/// Writes commands outside the tests' runtimes: a test that ends meanwhile must not leave half a command in
+/// the pipe.
 async fn write(mut queue: UnboundedReceiver<String>, mut pipe: ChildStdin) {
     while let Some(command) = queue.recv().await {
         pipe.write_all(command.as_bytes()).await.unwrap();
@@ -97,7 +100,8 @@ async fn read(pipe: ChildStdout, state: Arc<Mutex<State>>) {
     state.lock().unwrap().waiting.clear();
 }
 
-/// Sends the command to the tab with this session, or to the browser itself. Returns the response, or the reason why it is missing.
+/// Sends the command to the tab with this session, or to the browser itself. Returns the response, or the
+/// reason why it is missing.
 async fn call(session: Option<&str>, method: &str, parameters: Value) -> Result<Value, String> {
     let mut command = json!({"method": method, "params": parameters});
     if let Some(session) = session {

@@ -29,7 +29,6 @@ impl Window {
         }
     }
 
-    /// Waits for an element with this role and name.
     pub(crate) async fn wait_for(&self, role: &str, name: &str) {
         self.first(role, name).await;
     }

@@ -1,4 +1,5 @@
-//! A browser window that shows pages of the service. [`seen`] records the activity of the pages, and finds forbidden activity.
+//! A browser window that shows pages of the service. [`seen`] records the activity of the pages, and finds
+//! forbidden activity.
 
 mod accessibility;
 mod chromium;
@@ -26,8 +27,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Opens an empty window for pages whose addresses begin with `base`. No request may have `key` outside the header
-    /// `X-API-Key` and the fragment.
+    /// Opens an empty window for pages whose addresses begin with `base`. No request may have `key` outside
+    /// the header `X-API-Key` and the fragment.
     pub(crate) async fn new(base: &str, key: &str) -> Self {
         Self::of(Arc::new(Context::new().await), base, key).await
     }
@@ -120,7 +121,8 @@ impl Window {
         entries.iter().map(|entry| entry["url"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Goes back by one address. `history.back()` in the page could replace the page before the protocol responds.
+    /// Goes back by one address. `history.back()` in the page could replace the page before the protocol
+    /// responds.
     pub(crate) async fn back(&self) {
         let history = self.call("Page.getNavigationHistory", json!({})).await;
         let current = history["currentIndex"].as_u64().unwrap();
@@ -146,8 +148,8 @@ impl Window {
         self.tab.seen().requests(path).cloned().collect()
     }
 
-    /// Panics if a page did something forbidden (see [`seen`]). Messages in the console that contain one of the `expected` texts are
-    /// allowed.
+    /// Panics if a page did something forbidden (see [`seen`]). Messages in the console that contain one of
+    /// the `expected` texts are allowed.
     #[track_caller]
     pub(crate) fn expect_clean(&self, expected: &[&str]) {
         let faults = self.tab.seen().faults(expected);

@@ -1,4 +1,5 @@
-//! The activity of a page: its requests, and the errors and warnings in the console, such as violations of its content security policy.
+//! The activity of a page: its requests, and the errors and warnings in the console, such as violations of
+//! its content security policy.
 
 use serde_json::Value;
 
@@ -24,8 +25,8 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Starts without activity, for pages whose addresses begin with `base`. No request may have `key` outside the header
-    /// `X-API-Key` and the fragment.
+    /// Starts without activity, for pages whose addresses begin with `base`. No request may have `key`
+    /// outside the header `X-API-Key` and the fragment.
     pub(super) fn of(base: &str, key: &str) -> Self {
         Self { base: base.to_owned(), key: key.to_owned(), ..Self::default() }
     }
@@ -36,8 +37,8 @@ impl Seen {
         self.requests.iter().filter(move |request| request.url.starts_with(&front))
     }
 
-    /// The forbidden actions of the page: unexpected errors and warnings in the console, requests to other hosts, and requests that show
-    /// the key.
+    /// The forbidden actions of the page: unexpected errors and warnings in the console, requests to other
+    /// hosts, and requests that show the key.
     pub(super) fn faults(&self, expected: &[&str]) -> Vec<String> {
         let is_expected = |message: &String| expected.iter().any(|part| message.contains(part));
         // A service without a history responds with a 404 to requests for whole days.

@@ -1,5 +1,5 @@
-//! Generates arbitrary JSON as text. Unlike `serde_json::Value`, text can repeat a name, nest to any depth, and contain numbers and
-//! escapes that a parser may refuse.
+//! Generates arbitrary JSON as text. Unlike `serde_json::Value`, text can repeat a name, nest to any depth,
+//! and contain numbers and escapes that a parser may refuse.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,7 +13,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A string, a number or another value without elements or entries. Some strings contain lone surrogates: legal JSON, but not valid text.
+/// A string, a number or another value without elements or entries. Some strings contain lone surrogates:
+/// legal JSON, but not valid text.
 fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => any::<String>().prop_map(|text| quoted(&text)),
@@ -39,7 +40,6 @@ fn nested() -> impl Strategy<Value = String> {
     )
 }
 
-/// Any JSON value.
 pub fn json() -> impl Strategy<Value = String> {
     let name = || prop_oneof![3 => select(NAMES.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
     prop_oneof![8 => scalar(), 1 => nested()].prop_recursive(4, 32, 6, move |inner| {
@@ -51,8 +51,8 @@ pub fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Replaces this value, or a value inside it, by `new`. Each index of the path selects an element or entry one level deeper. The path
-/// ends early at a value without elements or entries.
+/// Replaces this value, or a value inside it, by `new`. Each index of the path selects an element or entry
+/// one level deeper. The path ends early at a value without elements or entries.
 fn replace(value: &mut Value, path: &[Index], new: &Value) {
     let mut parts: Vec<_> = match value {
         Value::Array(elements) => elements.iter_mut().collect(),
@@ -74,7 +74,8 @@ pub fn event(sample: &Value) -> impl Strategy<Value = String> + use<> {
     let changed = vec(change, 1..4).prop_map(move |changes| {
         let mut event = sample.clone();
         for (number, (path, _)) in changes.iter().enumerate() {
-            // A unique placeholder, because `Value` cannot represent every new value. The text is replaced below.
+            // A unique placeholder, because `Value` cannot represent every new value. The text is replaced
+            // below.
             replace(&mut event, path, &Value::from(format!("\0{number}")));
         }
         let places =

@@ -1,5 +1,5 @@
-//! Properties that hold for any input from outside. `cargo test -p fuzz` generates inputs with `proptest`; `cargo fuzz`
-//! (`tests/README.md`) searches for harmful bodies of the provider, guided by coverage.
+//! Properties that hold for any input from outside. `cargo test -p fuzz` generates inputs with `proptest`;
+//! `cargo fuzz` (`tests/README.md`) searches for harmful bodies of the provider, guided by coverage.
 
 pub mod json;
 
@@ -11,15 +11,16 @@ use common::upstream::auctions::{Auction, Listing};
 use common::upstream::{Rows, auctions, bazaar, election, ended_auctions, fire_sales, items, profiles};
 use common::upstream::{UpstreamError, UpstreamResponse};
 
-/// The most bytes of an error about a body. An error quotes a few hundred characters of the body, which escapes can lengthen.
+/// The most bytes of an error about a body. An error quotes a few hundred characters of the body, which
+/// escapes can lengthen.
 const LONGEST_ERROR: usize = 4_000;
 
-/// Reads the body as each resource of the provider in turn. The body may be refused if it has another shape, or if most of its rows
-/// are invalid.
+/// Reads the body as each resource of the provider in turn. The body may be refused if it has another shape,
+/// or if most of its rows are invalid.
 ///
 /// # Panics
-/// If rows are refused although at most half of them are invalid, rows are served although most are invalid, or a message grows with
-/// the body.
+/// If rows are refused although at most half of them are invalid, rows are served although most are invalid,
+/// or a message grows with the body.
 pub fn provider_body(data: &[u8]) {
     let Ok(body) = str::from_utf8(data) else { return };
     let response = UpstreamResponse::new("/body", body.to_owned());

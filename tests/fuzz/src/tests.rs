@@ -1,5 +1,7 @@
 //! Tests the properties with generated inputs. `PROPTEST_CASES` sets the number of inputs.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use common::auth::{ApiKey, without_keys};
@@ -14,6 +16,18 @@ use serde_json::Value;
 use simulator::{auctions, bazaar, election, fire_sales, items, names, profiles};
 
 use crate::{json, provider_body};
+
+#[test]
+fn every_parser_of_the_provider_is_tested() {
+    let upstream = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../common/src/upstream");
+    for entry in std::fs::read_dir(upstream).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let is_parser = std::fs::read_to_string(&path).is_ok_and(|text| text.contains("\npub fn parse"));
+        let call = format!("{name}::parse");
+        assert!(!is_parser || include_str!("lib.rs").contains(&call), "`provider_body` must call {call}");
+    }
+}
 
 /// A body of the simulator, shortened to a few rows of each list.
 fn sample_body() -> impl Strategy<Value = Value> {
@@ -42,7 +56,8 @@ fn shortened(body: Value) -> Value {
     }
 }
 
-/// The NBT of items whose ids depend on attributes, with up to three bytes replaced, mostly by the number of an NBT type.
+/// The NBT of items whose ids depend on attributes, with up to three bytes replaced, mostly by the number of
+/// an NBT type.
 fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
     let nbt = |attributes: Nbt| {
         let tag = nbt!({"display": {"Name": "[Lvl 100] Bee"}, "ExtraAttributes": attributes});
@@ -65,7 +80,8 @@ fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Reads the NBT as the item of an auction. Either the NBT is refused, or the item's ids are legal and differ.
+/// Reads the NBT as the item of an auction. Either the NBT is refused, or the item's ids are legal and
+/// differ.
 fn check_item(nbt: &[u8]) {
     let mut compressor = Compressor::new(CompressionLvl::fastest());
     let mut gzip = vec![0; compressor.gzip_compress_bound(nbt.len())];
@@ -88,8 +104,8 @@ proptest! {
         prop_assert!(!shown.contains(&random), "{shown}");
     }
 
-    /// Fails on panics, on bodies that are served although most rows are invalid, on rows that are skipped silently, and on messages that
-    /// grow with the body.
+    /// Fails on panics, on bodies that are served although most rows are invalid, on rows that are skipped
+    /// silently, and on messages that grow with the body.
     #[test]
     fn any_body_is_read_row_by_row_or_refused(body in sample_body().prop_flat_map(|sample| json::event(&sample))) {
         provider_body(body.as_bytes());

@@ -23,7 +23,6 @@ pub(super) async fn refused(cloud: &Cloud, command: Value) -> String {
     code(&run(cloud, command).await).to_owned()
 }
 
-/// The code of the error in a response.
 #[track_caller]
 pub(super) fn code(response: &Value) -> &str {
     response["error"]["code"].as_str().unwrap_or_else(|| panic!("{response}"))
@@ -47,7 +46,6 @@ pub(super) async fn issued(cloud: &Cloud, account: &str, label: &str) -> Value {
     done(cloud, json!({"command": "issue_key", "account": account, "label": label})).await
 }
 
-/// Revokes an issued key.
 pub(super) async fn revoke(cloud: &Cloud, issued: &Value) {
     done(cloud, json!({"command": "revoke_key", "key_id": issued["id"]})).await;
 }
@@ -66,7 +64,6 @@ pub(super) fn without_key(issued: &Value) -> Value {
     properties
 }
 
-/// The status of a request with the key.
 pub(super) async fn status(cloud: &Cloud, key: &str) -> u16 {
     send_with(&cloud.url(), Method::GET, "/v1/mayor", &[(KEY_HEADER, key)]).await.status.as_u16()
 }

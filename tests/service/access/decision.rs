@@ -1,5 +1,6 @@
-//! The authorizer's decision follows from the key, its account and the time. The authorizer fails if the table cannot be read,
-//! and never logs a key. These tests invoke the authorizer without the gateway, so they choose the time to the second.
+//! The authorizer's decision follows from the key, its account and the time. The authorizer fails if the
+//! table cannot be read, and never logs a key. These tests invoke the authorizer without the gateway, so they
+//! choose the time to the second.
 
 use std::collections::BTreeMap;
 
@@ -117,8 +118,8 @@ async fn an_upgraded_account_is_counted_in_its_highest_usable_tier_until_the_new
 /// Returns the row of the key with this number, if the key has a row.
 type RowOf<'a> = &'a dyn Fn(u32) -> Option<Value>;
 
-/// Combines every state of a key with every state of its account, around the end of the paid time. An instance caches rows, so
-/// each case has its own key.
+/// Combines every state of a key with every state of its account, around the end of the paid time. An
+/// instance caches rows, so each case has its own key.
 #[tokio::test]
 async fn a_decision_follows_from_the_key_the_account_and_the_time() {
     let cloud = start_with(one_instance_each()).await;
@@ -219,7 +220,8 @@ async fn a_new_key_takes_two_reads_and_none_for_the_next_five_seconds() {
     assert_eq!(reads(&cloud) - before, 2);
     let ended = with(&row, "ends_at", json!({"N": NOW.to_string()}));
     put(&cloud, &with(&ended, "revoked", json!({"BOOL": true}))).await;
-    // The rows are cached, but the decision is not: after three seconds, the authorizer denies access to the lapsed account.
+    // The rows are cached, but the decision is not: after three seconds, the authorizer denies access to the
+    // lapsed account.
     for (after, expected, total) in
         [(2, "pro", 2), (3, "deny", 2), (CACHED_FOR - 1, "deny", 2), (CACHED_FOR, "Unauthorized", 3)]
     {

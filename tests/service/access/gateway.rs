@@ -1,5 +1,5 @@
-//! Every error of the contract (`functions/README.md`, Errors) reaches the client through the gateway, with and without the stage
-//! cache. Routes that require a key serve data only with a valid key.
+//! Every error of the contract (`functions/README.md`, Errors) reaches the client through the gateway, with
+//! and without the stage cache. Routes that require a key serve data only with a valid key.
 
 use std::time::Duration;
 

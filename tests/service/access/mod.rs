@@ -1,5 +1,5 @@
-//! Access: keys, accounts, payments, the authorizer's decisions, the gateway's responses and rate limits. The header of each file
-//! states its promise.
+//! Access: keys, accounts, payments, the authorizer's decisions, the gateway's responses and rate limits. The
+//! header of each file states its promise.
 
 mod accounts;
 mod admin;

@@ -28,7 +28,8 @@ pub(super) fn key_row(key: &ApiKey, account: &str) -> Value {
     })
 }
 
-/// The row of an account that a person has set, which is paid until this time in Unix seconds. Only commands need its lists of keys.
+/// The row of an account that a person has set, which is paid until this time in Unix seconds. Only commands
+/// need its lists of keys.
 pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64) -> Value {
     json!({
         "pk": {"S": format!("account#{name}")},
@@ -60,7 +61,8 @@ pub(super) fn with(row: &Value, attribute: &str, value: Value) -> Value {
     row
 }
 
-/// Puts a row, which replaces a row with the same key. An account also gets the key of its tier in API Gateway.
+/// Puts a row, which replaces a row with the same key. An account also gets the key of its tier in API
+/// Gateway.
 pub(super) async fn put(cloud: &Cloud, row: &Value) {
     call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
     let tier = Tier::ALL.into_iter().find(|tier| row["tier"]["S"] == tier.name());
@@ -77,7 +79,6 @@ pub(super) async fn put_starter(cloud: &Cloud, name: &str) {
     put(cloud, &with(&row, "gateway_keys", json!({"M": {"starter": {"M": key}}}))).await;
 }
 
-/// All rows of the table.
 pub(super) async fn all(cloud: &Cloud) -> Vec<Value> {
     let mut page = call(cloud, "Scan", &json!({"TableName": TABLE})).await;
     assert_eq!(page["LastEvaluatedKey"], Value::Null, "the rows fit into one page");

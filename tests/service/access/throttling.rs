@@ -1,4 +1,5 @@
-//! An account gets exactly the rate, burst and quota of its tier, however many keys it has, and has a separate limit for profiles.
+//! An account gets exactly the rate, burst and quota of its tier, however many keys it has, and has a
+//! separate limit for profiles.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_
 /// 2026-04-28 15:00:00 UTC.
 const START: i64 = 1_777_388_400_000;
 
-/// Sends requests until the burst is used up, and then four times the rate for a minute. Between 95 % and 105 % of the rate must succeed.
+/// Sends requests until the burst is used up, and then four times the rate for a minute. Between 95 % and 105
+/// % of the rate must succeed.
 #[tokio::test]
 async fn an_account_that_sends_four_times_its_rate_gets_its_rate() {
     for (tier, rate, burst) in [("starter", 2, 60), ("pro", 5, 150)] {

@@ -1,5 +1,5 @@
-//! With 6,500 items, recording, building and reading auctions stays within the limits of capacity and size, and costs what the operators'
-//! page says.
+//! With 6,500 items, recording, building and reading auctions stays within the limits of capacity and size,
+//! and costs what the operators' page says.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use local::Cloud;
 use serde_json::Value;
 use tables::Session;
 use tables::auctions::{Coins, List, Minute, Price, Sale, SoldAuction, record};
+use tables::names::names_of;
 
 use super::captured::{PAGE, capture};
 use super::house::table;
@@ -19,7 +20,7 @@ use crate::candles::{MIDNIGHT, build};
 use crate::capacity::row_size::{bytes_of, float, read_units, write_units};
 use crate::history::table::{self as rows, Row};
 use crate::history::{HOUR, MINUTE, start};
-use crate::support::{expect_clean_logs, get_at, in_repository};
+use crate::support::{expect_clean_logs, get_at, in_repository, record_names};
 
 /// The most write units for auctions in a month of 730 hours.
 const WRITE_UNITS: f64 = 9e6;
@@ -28,8 +29,8 @@ const HOURS_A_MONTH: f64 = 730.0;
 // Prices in dollars, as in `capacity/cost.rs`.
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
-/// The monthly cost of storage with point-in-time recovery, in dollars: two days of minutes of 100 kB, nine days of hourly sums and sales
-/// of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
+/// The monthly cost of storage with point-in-time recovery, in dollars: two days of minutes of 100 kB, nine
+/// days of hourly sums and sales of 100 kB per hour, 90 days of hours of 400 kB, and 90 days of sales.
 const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86 + SALES_GIGABYTES);
 
 /// The most gigabytes of stored sales.
@@ -39,7 +40,8 @@ const SALES_DOLLARS: f64 = 0.5;
 
 /// The most read units of building an hour from its minutes and lists.
 const READ_UNITS_OF_HOUR: f64 = 600.0;
-/// The most read units of building the averages of all windows. Most are for the sales of 168 hours, each with its time.
+/// The most read units of building the averages of all windows. Most are for the sales of 168 hours, each
+/// with its time.
 const READ_UNITS_OF_AVERAGES: f64 = 1_300.0;
 
 /// The number of hours in the measured page of candles.
@@ -129,8 +131,8 @@ fn minutes(random: &mut Rng) -> Vec<(Minute, List)> {
     (0..60).map(minute).collect()
 }
 
-/// The rows of auctions, by series: the first two parts of their partition keys. The first list also has a few
-/// sales from the hour before the recorded one, which is left out.
+/// The rows of auctions, by series: the first two parts of their partition keys. The first list also has a
+/// few sales from the hour before the recorded one, which is left out.
 async fn dump(cloud: &Cloud) -> BTreeMap<String, Vec<Row>> {
     let mut rows = BTreeMap::<_, Vec<_>>::new();
     let before = (END - 2 * HOUR).to_string();
@@ -147,7 +149,8 @@ fn units(rows: &[Row]) -> f64 {
     rows.iter().map(write_units).sum()
 }
 
-/// Records the minutes and lists of the hour, and returns the average write units of a minute without its list.
+/// Records the minutes and lists of the hour, and returns the average write units of a minute without its
+/// list.
 async fn record_hour(session: Session<'_>) -> f64 {
     let mut of_minute = 0.0;
     for ((minute, list), number) in minutes(&mut Rng::with_seed(1)).iter().zip(-60..) {
@@ -159,7 +162,8 @@ async fn record_hour(session: Session<'_>) -> f64 {
     of_minute
 }
 
-/// Builds the hour, and returns its read units, computed from the sizes of rows. Checks that DynamoDB bills about as many.
+/// Builds the hour, and returns its read units, computed from the sizes of rows. Checks that DynamoDB bills
+/// about as many.
 async fn build_hour(cloud: &Cloud) -> f64 {
     let minutes = dump(cloud).await;
     let bytes = |rows: &[Row]| rows.iter().map(bytes_of).sum::<usize>();
@@ -168,6 +172,9 @@ async fn build_hour(cloud: &Cloud) -> f64 {
         + read_units(bytes(&minutes["auctions#1m marker"]))
         + read_units(bytes(&minutes["auctions#lists"]));
     assert!(read_by_hour <= READ_UNITS_OF_HOUR, "an hour of minutes: {read_by_hour} read units");
+    // The run need not build the names.
+    let names = names_of(&["COAL".to_owned()].into(), &["HYPERION".to_owned()].into(), &BTreeMap::new());
+    record_names(cloud, (END + 6 * MINUTE) * 1_000, &names).await;
     let before = cloud.dynamodb().consumed().read_units;
     build(cloud, END + 6 * MINUTE).await;
     let billed = cloud.dynamodb().consumed().read_units - before;
@@ -222,7 +229,8 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     build(&cloud, MIDNIGHT + 6 * MINUTE).await;
     let recorded = dump(&cloud).await;
     let of = |series: &str| units(&recorded[series]);
-    // The last two units are for the progress of building, and for the row `auctions#averages`, `built`, which counts hourly writes.
+    // The last two units are for the progress of building, and for the row `auctions#averages`, `built`,
+    // which counts hourly writes.
     let of_hour = of("auctions#1h")
         + of("auctions#1h marker")
         + of("auctions#sales")
@@ -242,7 +250,8 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     );
     assert!(month <= WRITE_UNITS, "{month:.0} write units per month: {parts}");
 
-    // The averages of a week read the sums of twelve hours, only the last one consistently, and the sales of 168 hours.
+    // The averages of a week read the sums of twelve hours, only the last one consistently, and the sales of
+    // 168 hours.
     let bytes = |series: &str| recorded[series].iter().map(bytes_of).sum::<usize>();
     let read_by_averages =
         6.5 * read_units(bytes("auctions#sums")) + read_units(168 * bytes("auctions#sales")) / 2.0;

@@ -52,7 +52,8 @@ pub(crate) fn listing(number: usize, id: &str, price: u64, time_ms: i64) -> Valu
     })
 }
 
-/// Serves `rows` as the only page, and `ended` as the list of ended auctions, both refreshed at this time in Unix milliseconds.
+/// Serves `rows` as the only page, and `ended` as the list of ended auctions, both refreshed at this time in
+/// Unix milliseconds.
 pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) {
     let page = json!({
         "success": true, "page": 0, "totalPages": 1, "totalAuctions": rows.len(), "lastUpdated": time_ms, "auctions": rows,
@@ -70,7 +71,8 @@ pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
     auctions::recorded_minutes(session, UnixSeconds::new(from), UnixSeconds::new(from + 3_600)).await.unwrap()
 }
 
-/// The stored lists of ended auctions that were refreshed in the hour that starts at this time in Unix seconds.
+/// The stored lists of ended auctions that were refreshed in the hour that starts at this time in Unix
+/// seconds.
 pub(crate) async fn lists(cloud: &Cloud, from: i64) -> Vec<List> {
     let history = table(cloud);
     let session = history.with_timeout(Duration::from_mins(1));

@@ -1,5 +1,5 @@
-//! Each sale of a list of ended auctions that was read counts once, whatever happens to the runs: events are late or come twice, the provider
-//! fails, instances are killed, and DynamoDB refuses writes.
+//! Each sale of a list of ended auctions that was read counts once, whatever happens to the runs: events are
+//! late or come twice, the provider fails, instances are killed, and DynamoDB refuses writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -22,9 +22,10 @@ use hyper_util::rt::TokioIo;
 use jiff::Timestamp;
 use local::{Cloud, Fault as TableFault, Refusal};
 use record_auctions::RecordAuctions;
+use recorder::Recorder;
 use serde_json::{Value, json};
 use tables::auctions::{lists, recorded_minutes};
-use tables::{Recorder, Table, Ticks};
+use tables::{Table, Ticks};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -44,7 +45,8 @@ const MINUTES: i64 = 4;
 /// The age of the oldest sales in a list, in milliseconds.
 const LISTED_MS: i64 = 62_000;
 const MINUTE_MS: i64 = MINUTE * 1_000;
-/// A run whose fetch ends at most 100 s after the minute of its event records that minute. A response takes less than a second.
+/// A run whose fetch ends at most 100 s after the minute of its event records that minute. A response takes
+/// less than a second.
 const OWN_MINUTE_MS: i64 = 99_000;
 /// How late an event can be, in milliseconds.
 const LATEST_MS: i64 = 120_000;
@@ -75,7 +77,6 @@ impl World {
         Self { start_ms, list_phase_ms, outage_ms: outage..outage + 30_000, sales: sales.collect() }
     }
 
-    /// The sales of the list with this refresh.
     fn list(&self, refresh_ms: i64) -> impl Iterator<Item = &Sold> {
         let listed = refresh_ms - LISTED_MS..refresh_ms;
         self.sales.iter().filter(move |(_, _, time, _)| listed.contains(time))
@@ -110,7 +111,6 @@ impl World {
 struct Provider {
     world: Arc<World>,
     run: Mutex<Run>,
-    /// A list was sent.
     sent: Notify,
 }
 
@@ -118,7 +118,6 @@ struct Provider {
 struct Run {
     /// The time at which the run began: on the world's clock in Unix milliseconds, and on the system's.
     began: (i64, Instant),
-    /// The refresh of each list.
     lists: Vec<i64>,
     /// When the first page was sent.
     page_ms: Option<i64>,
@@ -167,7 +166,6 @@ impl Provider {
     }
 }
 
-/// An instance of the recorder.
 struct Instance {
     recorder: RecordAuctions,
     provider: Arc<Provider>,
@@ -180,13 +178,17 @@ impl Instance {
         let (run, sent) = (Mutex::new(Run::new(0)), Notify::new());
         let provider = Arc::new(Provider { world: Arc::clone(world), run, sent });
         let url = Arc::clone(&provider).serve().await;
-        let config = Config::from_lookup(|name| (name == "HYPIXEL_BASE_URL").then(|| url.clone()));
-        let recorder = RecordAuctions::new(&config.unwrap()).ok().unwrap();
+        let config = Config::from_lookup(move |name| match name {
+            "HYPIXEL_BASE_URL" => Some(url.clone()),
+            // These runs write no running auctions.
+            "LISTINGS" => Some(format!("file://{}", std::env::temp_dir().display())),
+            _ => None,
+        });
+        let recorder = RecordAuctions::new(&config).ok().unwrap();
         Self { recorder, provider, busy_until_ms: i64::MIN }
     }
 }
 
-/// An event of the schedule.
 #[derive(Debug, Clone, Copy)]
 struct Event {
     minute_ms: i64,
@@ -451,7 +453,8 @@ async fn a_list_that_is_written_after_its_hour_was_built_builds_the_hour_again()
             // The function has cached the sales before.
             cloud.kill("auctions-sales").await.unwrap();
             let sales = served_sales(&cloud, "HYPERION", time).await;
-            // The sales of the hour are in the lists of its minutes after the first one, and of the minute after it.
+            // The sales of the hour are in the lists of its minutes after the first one, and of the minute
+            // after it.
             assert_eq!(sales.len(), if minute == 7 { 7 } else { 11 }, "{sales:?}");
         }
     }

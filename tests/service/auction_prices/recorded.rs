@@ -1,11 +1,12 @@
-//! `record-auctions` stores complete minutes, even if runs are killed, repeated or overlap, or pages are missing.
+//! `record-auctions` stores complete minutes, even if runs are killed, repeated or overlap, or pages are
+//! missing.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::time::UnixSeconds;
 use local::{Cloud, Fault as TableFault};
-use serde_json::{Value, json};
+use serde_json::json;
 use simulator::Fault;
 use tables::auctions::{Coins, List, lowest_auctions, newest};
 
@@ -13,7 +14,7 @@ use super::house::{AUCTIONS, ENDED, RECORDER, item_bytes, listing, lists, minute
 use crate::history::interrupted::{record_and_kill, writes};
 use crate::history::table::{clear, dump, dump_with_heartbeats, expect_same};
 use crate::history::{MINUTE, START, event, failure, record, recorded, start, start_with_instances};
-use crate::support::{await_logs, expect_clean_logs, invoke, simulator};
+use crate::support::{expect_clean_logs, invoke, line_of, simulator};
 
 const START_MS: i64 = START * 1_000;
 
@@ -29,8 +30,8 @@ fn serve_price(cloud: &Cloud, price: u64) {
     serve(cloud, START_MS, &rows, &json!([sale]));
 }
 
-/// Returns the lowest price of the first item in the newest minute, or `None` without a recorded minute. Panics unless the minute is
-/// complete.
+/// Returns the lowest price of the first item in the newest minute, or `None` without a recorded minute.
+/// Panics unless the minute is complete.
 async fn lowest(cloud: &Cloud) -> Option<f64> {
     let history = table(cloud);
     let session = history.with_timeout(Duration::from_mins(1));
@@ -94,10 +95,10 @@ async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
         rows[bins]["bin"] = false.into();
         rows.push(json!({"uuid": "odd"}));
         serve(&cloud, time_ms, &rows, &json!([]));
-        assert_eq!(record(&cloud, RECORDER, time).await["left_out"], 2);
-        let is_recorded = |line: &Value| line["message"] == "recorded" && line["function"] == RECORDER;
-        let lines = await_logs(&cloud, usize::try_from(minute).unwrap() + 1, is_recorded).await;
-        let line = lines.last().unwrap();
+        let response = invoke(&cloud, RECORDER, event(time)).await;
+        assert_eq!(response.json()["recorded"]["left_out"], 2);
+        let line = line_of(&cloud, &response).await;
+        assert_eq!(line["message"], "recorded", "{line}");
         // The numbers in the line include rows that an earlier run has read.
         assert_eq!((&line["rows_read"], &line["left_out"]), (&json!(bins + 1), &json!(2)), "{line}");
         assert_eq!(line["complete_reading"], minute == 0, "only the first run reads all pages: {line}");

@@ -1,17 +1,17 @@
-//! `GET /v1/auctions/prices` serves the newest recorded minute with exact prices, for ten minutes after the last run.
+//! `GET /v1/auctions/prices` serves the newest recorded minute with exact prices, for ten minutes after the
+//! last run.
 
 use std::time::Duration;
 
 use common::error::INTERNAL_MESSAGE;
 use local::Cloud;
 
+use crate::provider::NOW;
 use crate::support::{
-    Response, await_logs, expect_clean_logs, get, get_at, one_instance_each, record_prices, record_prices_of,
+    Response, expect_clean_logs, get, get_at, line_of, one_instance_each, record_prices, record_prices_of,
     start_with, with_parameters,
 };
 
-/// 2026-04-28 15:03:20 UTC, in Unix milliseconds.
-const NOW: i64 = 1_777_388_600_000;
 const MINUTE: i64 = 60_000;
 
 const PATH: &str = "/v1/auctions/prices";
@@ -84,8 +84,7 @@ async fn the_newest_minute_counts_after_the_ttl() {
 async fn expect_not_recorded(cloud: &Cloud, response: &Response) {
     assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
     assert!(response.headers.contains_key("retry-after"));
-    let is_failure = |line: &serde_json::Value| line["level"] == "ERROR";
-    let line = await_logs(cloud, 1, is_failure).await.pop().unwrap();
+    let line = line_of(cloud, response).await;
     assert_eq!(line["cause"], "no run of record-auctions has succeeded for ten minutes");
 }
 
@@ -122,7 +121,8 @@ async fn behind_a_stage_cache_the_refusal_of_a_split_id_reaches_no_other_client(
     get(&cloud, &split).await.error("INTERNAL_ERROR");
     let whole = get(&cloud, &format!("{PATH}?ids=HYPERION")).await.data();
     assert_eq!(whole["items"][0]["id"], "HYPERION");
-    // The split request now gets the stored response of the other request, because both have the same cache key.
+    // The split request now gets the stored response of the other request, because both have the same cache
+    // key.
     assert_eq!(get(&cloud, &split).await.data(), whole);
     cloud.clock().advance(Duration::from_mins(1));
     record_prices(&cloud, NOW + MINUTE).await;

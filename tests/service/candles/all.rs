@@ -1,5 +1,5 @@
-//! `GET /v1/bazaar/candles/all` returns all products of one complete interval as JSON or CSV, or a message with the reason and the time
-//! to try again.
+//! `GET /v1/bazaar/candles/all` returns all products of one complete interval as JSON or CSV, or a message
+//! with the reason and the time to try again.
 
 use serde_json::json;
 

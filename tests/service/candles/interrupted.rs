@@ -19,7 +19,8 @@ async fn a_run_killed_after_any_write_is_completed_by_the_next_one() {
     let cloud = Arc::new(start().await);
     market(12, 1).record(&cloud, START + 56 * MINUTE).await;
     market(3, 2).record(&cloud, START + 59 * MINUTE).await;
-    // The writes are the rows and a marker of each interval up to an hour, and the progress. Longer intervals are built in the same way.
+    // The writes are the rows and a marker of each interval up to an hour, and the progress. Longer intervals
+    // are built in the same way.
     expect_completed(&cloud, BUILDER, START + 62 * MINUTE, 12).await;
     // A late minute with more products adds the rows of further shards.
     market(20, 9).record(&cloud, START + 58 * MINUTE).await;

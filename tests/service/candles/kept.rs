@@ -1,4 +1,5 @@
-//! Candles are served as long as the contract says: 30 days, 90 days, a year, three years, or permanently. Rows do not expire earlier.
+//! Candles are served as long as the contract says: 30 days, 90 days, a year, three years, or permanently.
+//! Rows do not expire earlier.
 
 use serde_json::json;
 

@@ -24,7 +24,8 @@ impl Minutes {
         self.0.insert(minute, quotes);
     }
 
-    /// The candle of the product from the recorded minutes of the interval that starts at `slot`. `None` if no minute has the product.
+    /// The candle of the product from the recorded minutes of the interval that starts at `slot`. `None` if
+    /// no minute has the product.
     fn candle(&self, id: &str, interval: &Interval, slot: i64, complete: bool) -> Option<Candle> {
         let minutes = self.0.range(slot..slot + interval.length);
         let candle = Candle::of_minutes(slot, minutes.filter_map(|(_, products)| products.get(id).copied()))?;
@@ -51,8 +52,9 @@ impl Minutes {
         )
     }
 
-    /// Panics unless the service returns these candles of the products in every interval, at the time `now` in Unix seconds. A candle is
-    /// complete if it ends no later than `settled`. Returns the number of compared candles.
+    /// Panics unless the service returns these candles of the products in every interval, at the time `now`
+    /// in Unix seconds. A candle is complete if it ends no later than `settled`. Returns the number of
+    /// compared candles.
     pub(super) async fn expect(&self, cloud: &Cloud, ids: &[&str], settled: i64, now: i64) -> usize {
         let mut compared = 0;
         for interval in &INTERVALS {

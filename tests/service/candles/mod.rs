@@ -1,5 +1,5 @@
-//! Candles follow from the recorded minutes, even if `record-candles` runs repeatedly or late, or is interrupted. `GET /v1/bazaar/candles`
-//! and `GET /v1/bazaar/candles/all` serve them.
+//! Candles follow from the recorded minutes, even if `record-candles` runs repeatedly or late, or is
+//! interrupted. `GET /v1/bazaar/candles` and `GET /v1/bazaar/candles/all` serve them.
 
 mod all;
 mod corrupt_rows;
@@ -11,6 +11,7 @@ mod pages;
 mod random_ticks;
 mod repeated;
 mod responses;
+mod traded;
 
 use jiff::Timestamp;
 use local::Cloud;
@@ -30,7 +31,8 @@ const READER: &str = "bazaar-candles";
 /// Candles are built this many seconds after their interval ends.
 const SETTLE: i64 = 2 * MINUTE;
 
-/// An interval of candles: its length and how long its candles are kept, in seconds (`functions/README.md`, Bazaar candles).
+/// An interval of candles: its length and how long its candles are kept, in seconds (`functions/README.md`,
+/// Bazaar candles).
 struct Interval {
     name: &'static str,
     length: i64,
@@ -114,7 +116,8 @@ fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
 /// A built candle's interval: its name, and its start in Unix seconds.
 pub(crate) type Slot = (String, i64);
 
-/// Sends `record-candles` the event for this time in Unix seconds, and returns the slots that it reports. Panics if it fails.
+/// Sends `record-candles` the event for this time in Unix seconds, and returns the slots that it reports.
+/// Panics if it fails.
 pub(crate) async fn build(cloud: &Cloud, now: i64) -> Vec<Slot> {
     built(&invoke(cloud, BUILDER, event(now)).await)
 }
@@ -133,7 +136,8 @@ pub(crate) async fn build_all(cloud: &Cloud, now: i64) {
     panic!("after 1,000 runs, candles are still left to build");
 }
 
-/// The time up to which candles are built, in Unix seconds. `None` if late minutes require building candles again.
+/// The time up to which candles are built, in Unix seconds. `None` if late minutes require building candles
+/// again.
 async fn until(cloud: &Cloud) -> Option<i64> {
     let dump = table::dump(cloud).await;
     let progress = dump.get(&PROGRESS.map(str::to_owned).into())?;

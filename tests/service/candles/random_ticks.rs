@@ -1,5 +1,5 @@
-//! Candles from random minutes equal a naive computation at any time, even if their interval is under way, and whenever `record-candles`
-//! runs. The table does not depend on the order of the runs.
+//! Candles from random minutes equal a naive computation at any time, even if their interval is under way,
+//! and whenever `record-candles` runs. The table does not depend on the order of the runs.
 
 use fastrand::Rng;
 
@@ -105,7 +105,8 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
             build(&cloud, now).await;
             settled = now - SETTLE;
         }
-        // A candle whose interval is under way, or that is not yet built, includes all recorded minutes and is not complete.
+        // A candle whose interval is under way, or that is not yet built, includes all recorded minutes and
+        // is not complete.
         if [0, 1, 7, 36, 60, 99, 100, 102, 111].contains(&minute) {
             cloud.kill(READER).await.unwrap();
             compared += minutes.expect(&cloud, &IDS, settled, time + MINUTE - 1).await;

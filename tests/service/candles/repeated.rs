@@ -1,5 +1,5 @@
-//! Candles are built two minutes after their interval ends, and two runs at once leave the same table as a single run. `random_ticks`
-//! tests late and repeated runs.
+//! Candles are built two minutes after their interval ends, and two runs at once leave the same table as a
+//! single run. `random_ticks` tests late and repeated runs.
 
 use std::time::Duration;
 
@@ -38,7 +38,8 @@ async fn an_interval_is_built_two_minutes_after_its_end() {
     ] {
         assert_eq!(build(&cloud, START + seconds).await, slots, "after {seconds} s");
     }
-    // The alarm `record-candles: nothing recorded` counts lines with the second message (infra/monitoring.yaml).
+    // The alarm `record-candles: nothing recorded` counts lines with the second message
+    // (infra/monitoring.yaml).
     let runs = await_logs(&cloud, 2, |line| line["function"] == BUILDER).await;
     let messages: Vec<_> = runs.iter().take(2).map(|line| line["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["nothing to record", "recorded"]);
@@ -75,7 +76,8 @@ async fn a_run_that_meets_a_late_minute_leaves_what_one_run_after_it_leaves() {
     }
     let now = START + 7 * MINUTE;
     let before = cloud.dynamodb().requests("PutItem");
-    // One run reads the minutes and writes slowly. Meanwhile, a minute is added and another run builds the slot.
+    // One run reads the minutes and writes slowly. Meanwhile, a minute is added and another run builds the
+    // slot.
     cloud.dynamodb().set_fault(Fault::delay(Duration::from_secs(2)).on("PutItem").times(1));
     let slow = async { built(&invoke(&cloud, BUILDER, event(now)).await) };
     let fast = async {

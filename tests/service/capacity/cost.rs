@@ -19,6 +19,13 @@ const STORED: f64 = 0.25;
 /// Recording, building and keeping auctions, which `auction_prices/capacity.rs` computes.
 const AUCTIONS: f64 = 6.2;
 const RECORDERS: f64 = 1.5;
+/// Names of items, once an hour: write units of their row of 200 kB, and read units of a minute and of nine
+/// days of both markets.
+const NAMES: f64 = 0.1e6 * PER_WRITE_UNIT + 2.5e6 * PER_READ_UNIT;
+/// Replacing the running auctions every minute: requests to S3, and seconds of the recorder with 0.5 GB.
+const LISTINGS: f64 = 43_800.0 * (0.005e-3 + 0.16 * 0.000_013_333_4);
+/// The most that the running auctions may cost without requests.
+const MOST_OF_LISTINGS: f64 = 0.5;
 /// 35 metrics of alarms at 0.10, 14 metrics at 0.30, a dashboard at 3, and a secret at 0.40.
 const ALARMS: f64 = 11.1;
 const STAGE_CACHE: f64 = 14.6;
@@ -72,7 +79,9 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
 
     let [writing, storing, building] =
         [write_units * PER_WRITE_UNIT, gigabytes * PER_GIGABYTE, built * PER_READ_UNIT].map(rounded);
-    let fixed = writing + storing + AUCTIONS + building + RECORDERS + ALARMS;
+    let listings = rounded(LISTINGS);
+    assert!(listings <= MOST_OF_LISTINGS, "{listings} dollars for running auctions");
+    let fixed = writing + storing + AUCTIONS + building + RECORDERS + rounded(NAMES) + listings + ALARMS;
     let per_million_misses = PER_MILLION_MISSES + reads;
     let products = format!("{},{:03}", PRODUCTS / 1_000, PRODUCTS % 1_000);
     let mut expected = vec![
@@ -87,6 +96,11 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
             "reading the sources of the bazaar's candles: {:.1} million read units | {building:.1} |",
             built / 1e6
         ),
+        format!(
+            "names of items, once an hour: 0.1 million write units, 2.5 million read units | {:.1} |",
+            rounded(NAMES)
+        ),
+        format!("replacing the running auctions: 43,800 writes to S3, 7,000 GB-seconds | {listings:.1} |"),
         format!(
             "reads {reads:.2} if one request in ten is for the history of a price ({chart:.1} units) | {per_million_misses:.2} |"
         ),

@@ -1,5 +1,6 @@
-//! By DynamoDB's rules, recording and reading stay within bounds of read and write units with as many products as on 2026-04-28, all with a
-//! price. Recording and reading cost as much as the operators' page says.
+//! By DynamoDB's rules, recording and reading stay within bounds of read and write units with as many
+//! products as on 2026-04-28, all with a price. Recording and reading cost as much as the operators' page
+//! says.
 
 mod cost;
 mod queries;
@@ -19,7 +20,8 @@ const WRITE_UNITS: f64 = 14.0e6;
 /// The most gigabytes of prices and candles, in the long run.
 const GIGABYTES: f64 = 12.2;
 
-/// The number of shards suits the real ids. Simulated ids spread less evenly, so the worst query may take this many times its bound.
+/// The number of shards suits the real ids. Simulated ids spread less evenly, so the worst query may take
+/// this many times its bound.
 const UNEVEN: f64 = 1.3;
 
 /// The capture with the real products.

@@ -1,4 +1,5 @@
-//! Charts and pages without gaps stay within their bounds of read units and queries. Copies of a recorded slot fill the table.
+//! Charts and pages without gaps stay within their bounds of read units and queries. Copies of a recorded
+//! slot fill the table.
 
 use local::Cloud;
 use serde_json::json;
@@ -18,19 +19,22 @@ const CANDLES: usize = 288;
 /// The largest number of candles of a page.
 const MOST_CANDLES: usize = 1_000;
 
-/// The time after midnight, in seconds, at which a page of the newest candles reads the most. The candle of the day before may not be
-/// built yet.
+/// The time after midnight, in seconds, at which a page of the newest candles reads the most. The candle of
+/// the day before may not be built yet.
 const BUSIEST: i64 = 9 * MINUTE + 30;
 
 /// The most minutes that a page of the newest candles reads.
 const UNBUILT_MINUTES: usize = 15;
-/// The most finer candles of each interval that a page of the newest candles reads, such as the hours of a day.
+/// The most finer candles of each interval that a page of the newest candles reads, such as the hours of a
+/// day.
 const UNBUILT_CANDLES: usize = 24;
 
-/// The most queries of a page of the newest candles, by interval: for its own candles, finer candles, minutes, and the progress of building.
+/// The most queries of a page of the newest candles, by interval: for its own candles, finer candles,
+/// minutes, and the progress of building.
 const NEWEST_QUERIES: [u64; 5] = [3, 4, 4, 5, 5];
 
-/// The most queries of a chart, by range. In the shards with the most products, 720 candles take a second page of DynamoDB.
+/// The most queries of a chart, by range. In the shards with the most products, 720 candles take a second
+/// page of DynamoDB.
 const CHART_QUERIES: [u64; 5] = [1, 3, 4, 5, 6];
 
 /// The most read units of a chart beyond its own candles.
@@ -43,14 +47,14 @@ struct Bound {
     worst: f64,
 }
 
-/// The bound of a chart.
 const CHART: Bound = Bound { average: 76.0, worst: 141.0 };
 /// The bound of a page of 288 candles.
 const PAGE: Bound = Bound { average: 34.0, worst: 62.0 };
 /// The bound of a page of the newest daily candles. Such a page reads the most finer candles.
 const NEWEST_DAYS: Bound = Bound { average: 38.0, worst: 66.0 };
 
-/// The most read units of the candles of all products of a slot. Each of 510 rows, the marker and the progress takes half a unit or, above 4 kB, one.
+/// The most read units of the candles of all products of a slot. Each of 510 rows, the marker and the
+/// progress takes half a unit or, above 4 kB, one.
 const ALL: f64 = 257.0;
 /// The number of batches that read the candles of all products of a slot.
 const ALL_BATCHES: u64 = 6;
@@ -66,7 +70,8 @@ struct Billed {
     queries: u64,
 }
 
-/// Requests the path at this time in Unix seconds. Panics unless the response has this many points or candles.
+/// Requests the path at this time in Unix seconds. Panics unless the response has this many points or
+/// candles.
 async fn request(cloud: &Cloud, path: &str, now: i64, points: usize) -> Billed {
     let taken = || (cloud.dynamodb().consumed().read_units, cloud.dynamodb().requests("Query"));
     let (units, queries) = taken();
@@ -83,7 +88,8 @@ async fn fill(cloud: &Cloud, row: &Row, interval: i64, end: i64, count: usize) {
     table::put(cloud, slots.map(|slot| with(row, "sk", json!({"S": format!("{slot:010}")})))).await;
 }
 
-/// The average read units of a product's query, and the rows of the most expensive product and of a usual product.
+/// The average read units of a product's query, and the rows of the most expensive product and of a usual
+/// product.
 struct Reading<'recording> {
     average: f64,
     worst: &'recording Row,
@@ -128,7 +134,8 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
         fill(&cloud, worst, interval, MIDNIGHT + interval, slots).await;
         let path = format!("/v1/bazaar/history?item_id={}&range={range}", ids(worst)[0]);
         let billed = request(&cloud, &path, MIDNIGHT, slots).await;
-        // Apart from the other queries of the chart, DynamoDB bills the computed units, so the computed sizes are right.
+        // Apart from the other queries of the chart, DynamoDB bills the computed units, so the computed sizes
+        // are right.
         let besides = billed.read_units - units(worst, slots);
         assert!((0.0..=BESIDES).contains(&besides), "{range}: {besides} of {}", billed.read_units);
         assert!(billed.queries <= queries, "{range}: {} queries", billed.queries);
@@ -196,7 +203,8 @@ async fn put_progress(cloud: &Cloud) {
     table::put(cloud, [row.as_object().unwrap().clone()]).await;
 }
 
-/// Fills the finer candles and minutes that the product's page of the newest candles may read in addition to its own candles.
+/// Fills the finer candles and minutes that the product's page of the newest candles may read in addition to
+/// its own candles.
 async fn fill_unbuilt(cloud: &Cloud, recording: &Recording, id: &str) {
     for (series, slot) in recording {
         let row = slot.rows.iter().find(|row| ids(row).contains(&id)).unwrap();

@@ -39,7 +39,8 @@ impl Slot {
         self.rows.iter().chain([&self.marker]).map(write_units).sum()
     }
 
-    /// The billed bytes of all slots that are stored when the first slot expires. If slots never expire, the bytes of a year's slots.
+    /// The billed bytes of all slots that are stored when the first slot expires. If slots never expire, the
+    /// bytes of a year's slots.
     pub(super) fn bytes_kept(&self) -> f64 {
         let rows = self.rows.iter().chain([&self.marker]);
         let bytes: usize = rows.map(|row| bytes_of(row) + STORAGE_OVERHEAD).sum();
@@ -60,7 +61,6 @@ pub(super) fn slots(slot: &Slot, seconds: i64) -> f64 {
     float(usize::try_from(seconds / slot.interval).unwrap())
 }
 
-/// The start of the row's slot.
 fn start_of(row: &Row) -> i64 {
     row["sk"]["S"].as_str().unwrap()[..10].parse().unwrap()
 }
@@ -80,7 +80,8 @@ fn seconds(name: &str) -> i64 {
     number.parse::<i64>().unwrap() * unit
 }
 
-/// Records the last five minutes before midnight, when a slot of every interval ends, from this body of the provider.
+/// Records the last five minutes before midnight, when a slot of every interval ends, from this body of the
+/// provider.
 pub(super) async fn recording_of(body: &str) -> Recording {
     let products = priced(body);
     let cloud = start().await;
@@ -120,8 +121,8 @@ pub(super) async fn recording_of(body: &str) -> Recording {
     rows.into_iter().map(slot).collect()
 }
 
-/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get the prices and orders of another product. If
-/// there are too few products, copies are added.
+/// Returns [`PRODUCTS`] products of the body, all with a price. Products without a price get the prices and
+/// orders of another product. If there are too few products, copies are added.
 fn priced(body: &str) -> Map<String, Value> {
     let mut body: Value = serde_json::from_str(body).unwrap();
     let Value::Object(mut products) = body["products"].take() else { panic!("no products") };

@@ -1,4 +1,5 @@
-//! Computes the size of a row by the chapter on item sizes in DynamoDB's developer guide, and the units that it takes.
+//! Computes the size of a row by the chapter on item sizes in DynamoDB's developer guide, and the units that
+//! it takes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::history::table::Row;
 
-/// The size of a number: one byte, one byte for every two significant digits (counted separately before and after the point), and
-/// one byte for a minus sign. (The developer guide gives only an approximate rule.)
+/// The size of a number: one byte, one byte for every two significant digits (counted separately before and
+/// after the point), and one byte for a minus sign. (The developer guide gives only an approximate rule.)
 fn bytes_of_number(text: &str) -> usize {
     let (sign, digits) = text.strip_prefix('-').map_or((0, text), |digits| (1, digits));
     assert!(digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{text} has an exponent");
@@ -49,7 +50,8 @@ pub(crate) fn write_units(row: &Row) -> f64 {
     float(bytes_of(row).div_ceil(1_024))
 }
 
-/// The units of a consistent query that reads this many bytes: one for each 4 kB. An eventually consistent query takes half.
+/// The units of a consistent query that reads this many bytes: one for each 4 kB. An eventually consistent
+/// query takes half.
 pub(crate) fn read_units(bytes: usize) -> f64 {
     float(bytes.div_ceil(4_096))
 }

@@ -1,10 +1,10 @@
-//! The Markdown pages are true: their links work, and their examples and tables agree with the service, the code and the
-//! templates. After a change of a TTL, a bound, a parameter or an alarm, these tests fail until the page is updated.
+//! The Markdown pages are true: their links work, and their examples and tables agree with the service, the
+//! code and the templates. After a change of a TTL, a bound, a parameter or an alarm, these tests fail until
+//! the page is updated.
 
 mod contract;
 mod operations;
 mod page;
-mod places;
 mod texts;
 
 use std::collections::BTreeSet;
@@ -32,7 +32,6 @@ fn is_tracked(files: &BTreeSet<String>, path: &str) -> bool {
     files.contains(path) || files.iter().any(|file| file.starts_with(&format!("{path}/")))
 }
 
-/// The tracked text files, with their text.
 fn tracked_texts() -> Vec<(String, String)> {
     let texts = tracked_files().into_iter().filter_map(|path| {
         let text = std::fs::read_to_string(repository().join(&path)).ok()?;
@@ -41,7 +40,8 @@ fn tracked_texts() -> Vec<(String, String)> {
     texts.collect()
 }
 
-/// The target of `link` in the page `from`, relative to the root of the repository. `None` if the target is outside the repository.
+/// The target of `link` in the page `from`, relative to the root of the repository. `None` if the target is
+/// outside the repository.
 fn resolved(from: &str, link: &str) -> Option<String> {
     let mut segments: Vec<&str> = from.split('/').collect();
     segments.pop();

@@ -20,7 +20,6 @@ pub(super) fn read(path: &str) -> String {
 pub(super) struct MarkdownPage {
     pub(super) headings: Vec<String>,
     pub(super) links: Vec<String>,
-    /// The code spans.
     pub(super) codes: Vec<String>,
     tables: Vec<Table>,
     /// The `console` blocks: commands with their output.

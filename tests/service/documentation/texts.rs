@@ -1,5 +1,6 @@
-//! The texts for language models equal the files in the repository, are short, and are served even if the pages are turned off. They, the
-//! API reference and the index lead to the public files and to the example clients.
+//! The texts for language models equal the files in the repository, are short, and are served even if the
+//! pages are turned off. They, the API reference and the index lead to the public files and to the example
+//! clients.
 
 use common::routes::{AUCTIONS_COLUMNS, BAZAAR_COLUMNS, DOCS, DOCS_MARKDOWN, INDEX, LLMS, VERSION_1};
 use hyper::Method;

@@ -1,4 +1,5 @@
-//! A short failure of the provider loses no tick: a recorder repeats the fetch while there is time left to write.
+//! A short failure of the provider loses no tick: a recorder repeats the fetch while there is time left to
+//! write.
 
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -17,8 +18,8 @@ const FETCHING: [(&str, &str); 3] = [
 
 #[tokio::test]
 async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
-    // Every fetch, also for a client's request, retries a failed connection, a 5xx or a 404 once. So these faults occur an even number of
-    // times.
+    // Every fetch, also for a client's request, retries a failed connection, a 5xx or a 404 once. So these
+    // faults occur an even number of times.
     let faults = [
         (Fault::status(503).times(4), "503"),
         (Fault::close().times(4), "cannot reach the upstream"),

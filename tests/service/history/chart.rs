@@ -28,7 +28,6 @@ pub(super) async fn points(cloud: &Cloud, id: &str, range: &str, now: i64) -> Ve
     read(&get_at(cloud, &path, now * 1_000).await, id, range)
 }
 
-/// The points of a response for the product and the range.
 #[track_caller]
 pub(super) fn read(response: &Response, id: &str, range: &str) -> Vec<Point> {
     let data = response.data();

@@ -1,16 +1,17 @@
-//! A recorder records the present by the system's clock. It refuses an event of another time, and stores the fetched data under the event's
-//! minute, or under the fetch's minute if the fetch is too early or too late. Only a backfill always uses the event's minute.
+//! A recorder records the present by the system's clock. It refuses an event of another time, and stores the
+//! fetched data under the event's minute, or under the fetch's minute if the fetch is too early or too late.
+//! Only a backfill always uses the event's minute.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::chart::{points, times};
 use super::market::{Market, RECORDER, quote};
 use super::table;
-use super::{HOUR, MINUTE, failure, rfc3339, start};
+use super::{HOUR, MINUTE, cause, rfc3339, start};
 use crate::auction_prices::house;
-use crate::support::{RECORDERS, await_logs, expect_clean_logs, invoke, simulator};
+use crate::support::{RECORDERS, expect_clean_logs, invoke, line_of, simulator};
 
 /// The time of the system's clock, in Unix seconds.
 fn clock() -> i64 {
@@ -27,7 +28,8 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
     let cloud = start().await;
     Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
     for recorder in RECORDERS {
-        // The clock advances before the recorder reads it, so distances in the future are well above the bound.
+        // The clock advances before the recorder reads it, so distances in the future are well above the
+        // bound.
         for distance in [-121, -3 * MINUTE, -300 * 24 * HOUR, 10 * MINUTE, HOUR] {
             let time = clock() + distance;
             let now = rfc3339(time);
@@ -37,15 +39,15 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
                 // Events cannot set the clock; only a backfill chooses its time.
                 json!({"time": now, "now": now}).to_string(),
             ] {
-                let cause = failure(&cloud, recorder, event.clone()).await;
+                let response = invoke(&cloud, recorder, event.clone()).await;
+                let cause = cause(&response);
                 let expected = "the event must be of the present, at most 120 s from the clock, or have \"backfill\": true: \
                                 its time is ";
                 assert!(
                     cause.starts_with(&format!("{expected}{now}, and the clock shows 20")),
                     "{event}: {cause}"
                 );
-                let line = |line: &Value| line["function"] == recorder && line["level"] == "ERROR";
-                let line = await_logs(&cloud, 1, line).await.pop().unwrap();
+                let line = line_of(&cloud, &response).await;
                 assert_eq!(line["message"], "the event is not of the present", "{line}");
             }
         }

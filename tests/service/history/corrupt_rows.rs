@@ -14,7 +14,8 @@ fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
 }
 
-/// Waits for the warning after the first `before` warnings. Panics unless it is the last warning, and names this row and the attribute.
+/// Waits for the warning after the first `before` warnings. Panics unless it is the last warning, and names
+/// this row and the attribute.
 pub(crate) async fn expect_warning(
     cloud: &Cloud,
     (partition, sort): (String, String),
@@ -98,10 +99,11 @@ async fn a_corrupt_row_stops_no_recorder() {
     };
     record_all("an empty table").await;
     let dump = table::dump(&cloud).await;
-    // Rows and markers of minutes and candles, the progress of the bazaar's candles and of the hours of auctions, a mayor, a sale, and the
-    // prices and lowest auctions of a minute. The list of sold auctions is of the last minute of an hour, which therefore has a row of sales
-    // and of sums, three averages, and their state.
-    assert_eq!(dump.len(), 18);
+    // Rows and markers of minutes and candles, the progress of the bazaar's candles and of the hours of
+    // auctions, a mayor, a sale, and the prices and lowest auctions of a minute. The list of sold auctions is
+    // of the last minute of an hour, which therefore has a row of sales and of sums, three averages, and
+    // their state. The last row has the names.
+    assert_eq!(dump.len(), 19);
     for (key, row) in &dump {
         for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {
             for value in [json!({"S": "soon"}), json!({"N": "-1.5"}), json!({"NULL": true}), json!({"L": []})]
@@ -120,7 +122,8 @@ async fn a_corrupt_row_stops_no_recorder() {
     expect_clean_logs(&cloud);
 }
 
-/// Puts one corrupt row at a time between two good ones. The history must have the good rows, and a warning must name the attribute.
+/// Puts one corrupt row at a time between two good ones. The history must have the good rows, and a warning
+/// must name the attribute.
 async fn expect_others(cloud: &Cloud, path: &str, rows: [&Row; 3], corrupt: Vec<(Row, &str)>) {
     let [one, good, other] = rows;
     let history = async |limit: usize| {

@@ -1,5 +1,5 @@
-//! If the table fails, clients get the last good response or the 500 envelope, in time. Recorders retry or fail, and the same
-//! event completes the tick.
+//! If the table fails, clients get the last good response or the 500 envelope, in time. Recorders retry or
+//! fail, and the same event completes the tick.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use local::{Cloud, Fault, Options, Refusal};
 use serde_json::{Value, json};
 
 use super::market::{Market, RECORDER, quote};
-use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, recorded, rfc3339, start, table};
+use super::{HOUR, MINUTE, ROUTES, START, cause, event, failure, record, recorded, rfc3339, start, table};
 use crate::support::{
-    await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines, one_instance_each,
-    simulator, start_with,
+    await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, line_of, log_lines,
+    one_instance_each, simulator, start_with,
 };
 use crate::upstream_faults::expect_failure;
 
@@ -65,7 +65,8 @@ async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log(
     join_few(checks).await;
 }
 
-/// Runs four checks at a time: functions have deadlines, and a busy machine cannot start the clouds of all checks in time.
+/// Runs four checks at a time: functions have deadlines, and a busy machine cannot start the clouds of all
+/// checks in time.
 async fn join_few(checks: Vec<impl Future<Output = ()>>) {
     futures_util::stream::iter(checks).buffer_unordered(4).collect::<()>().await;
 }
@@ -179,7 +180,8 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
     let mut checks = Vec::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
-            // Another test covers a throttled batch, which is retried until the deadline. A slow table fails like a silent table.
+            // Another test covers a throttled batch, which is retried until the deadline. A slow table fails
+            // like a silent table.
             if (what, operation) == ("throttled", "BatchWriteItem") || what == "slow" {
                 continue;
             }
@@ -189,12 +191,12 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
                 let cloud = start().await;
                 prepare(&cloud, recorder).await;
                 cloud.dynamodb().set_fault(fault);
-                let cause = failure(&cloud, recorder, event(START)).await;
-                let line = |line: &Value| line["function"] == recorder && line["level"] == "ERROR";
-                let line = await_logs(&cloud, 1, line).await.remove(0);
+                let response = invoke(&cloud, recorder, event(START)).await;
+                let line = line_of(&cloud, &response).await;
+                assert_eq!(line["message"], "not recorded", "{what}");
                 assert_eq!(
                     (&line["cause"], &line["tick"]),
-                    (&cause.as_str().into(), &rfc3339(START).into()),
+                    (&cause(&response).into(), &rfc3339(START).into()),
                     "{what}"
                 );
                 expect_cause(&line["cause"], operation, word);
@@ -281,7 +283,8 @@ async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_t
     show_something(&cloud);
     record(&cloud, RECORDER, START).await;
     let clean = table::dump(&cloud).await;
-    // DynamoDB writes at most one row per request. With the growing pauses between requests, all rows take longer than the timeout.
+    // DynamoDB writes at most one row per request. With the growing pauses between requests, all rows take
+    // longer than the timeout.
     for processed in [0, 1] {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::unprocessed_after(processed).on("BatchWriteItem"));

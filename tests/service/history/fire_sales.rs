@@ -32,7 +32,8 @@ async fn record_sales(cloud: &Cloud, sales: &[Value], tick: i64) -> u64 {
     recorded["changed"].as_u64().unwrap()
 }
 
-/// Requests the history. Panics if the response comes from the cache, so a test may request each limit only once.
+/// Requests the history. Panics if the response comes from the cache, so a test may request each limit only
+/// once.
 async fn history(cloud: &Cloud, limit: usize) -> Vec<Value> {
     let response = get_at(cloud, &format!("/v1/fire-sales/history?limit={limit}"), START * 1_000).await;
     assert!(!response.cached(), "this limit was requested before");

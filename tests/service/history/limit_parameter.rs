@@ -7,7 +7,8 @@ use super::table::{self, Row, with};
 use super::{START, start};
 use crate::support::get_at;
 
-/// Fills the table with these rows of almost 8 kB each. Panics unless a request reads only as many rows as it returns.
+/// Fills the table with these rows of almost 8 kB each. Panics unless a request reads only as many rows as it
+/// returns.
 async fn expect_costs(cloud: &Cloud, route: &str, rows: impl Iterator<Item = Row>, limits: &[u32]) {
     // An eventually consistent read of such a row takes one read unit.
     let padding = json!({"S": "x".repeat(7_700)});

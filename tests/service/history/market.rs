@@ -64,7 +64,8 @@ impl Quote {
     }
 }
 
-/// The prices of the valid levels in a list of orders. `None` if it is not a list, or more than half of its levels are invalid.
+/// The prices of the valid levels in a list of orders. `None` if it is not a list, or more than half of its
+/// levels are invalid.
 fn levels(summary: &str) -> Option<Vec<f64>> {
     let levels: Vec<Value> = serde_json::from_str(summary).ok()?;
     let price = |level: &Value| {

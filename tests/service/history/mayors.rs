@@ -1,4 +1,5 @@
-//! The history has every mayor once, with the term that follows from the calendar, as soon as the term has ended.
+//! The history has every mayor once, with the term that follows from the calendar, as soon as the term has
+//! ended.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::support::{expect_clean_logs, get_at, simulator, start_with, without_r
 const RECORDER: &str = "record-mayor";
 const ELECTIONS: &str = "/v2/resources/skyblock/election";
 
-/// The term of the mayor elected in the year, by the game's calendar: from the end of that election to the end of the next.
+/// The term of the mayor elected in the year, by the game's calendar: from the end of that election to the
+/// end of the next.
 fn term(year: i64) -> [i64; 2] {
     const YEAR_ONE: i64 = 1_560_275_700;
     const YEAR: i64 = 446_400;
@@ -70,7 +72,8 @@ async fn each_of_27_terms_is_recorded_once_and_shown_once_it_has_ended() {
             let recorded = record(&cloud, RECORDER, time).await;
             assert_eq!(recorded, json!({"year": year, "new": time == begins}));
         }
-        // The term lasts until its last second. The two limits differ so that neither response comes from the cache.
+        // The term lasts until its last second. The two limits differ so that neither response comes from the
+        // cache.
         assert_eq!(history(&cloud, 100, ends - 1).await, expected, "year {year} has not ended");
         expected.insert(0, entry(&shown, year));
         assert_eq!(history(&cloud, 99, ends).await, expected, "year {year} has ended");
@@ -105,7 +108,8 @@ fn show(cloud: &Cloud, body: String) {
     simulator(cloud).set_fault(ELECTIONS, Fault::default().with_body(body));
 }
 
-/// The response of [`shown`], refreshed this many seconds later. If the year is `None`, the election is missing.
+/// The response of [`shown`], refreshed this many seconds later. If the year is `None`, the election is
+/// missing.
 fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> String {
     let described: Vec<_> = perks.iter().map(|name| json!({"name": name, "description": "d"})).collect();
     let text = shown(year.unwrap_or(1), name, &json!(described));
@@ -234,7 +238,8 @@ async fn a_mayor_without_an_election_is_filed_under_the_term_of_the_calendar() {
         json!({"year": 502, "new": false}),
         "an old response"
     );
-    // The recorder assumes that the same mayor stays for another term, until a response names another winner of the election.
+    // The recorder assumes that the same mayor stays for another term, until a response names another winner
+    // of the election.
     let ends = term(502)[1];
     show(&cloud, refreshed(4, None, "Takeover", &["C"]));
     assert_eq!(record(&cloud, RECORDER, ends + HOUR).await, json!({"year": 503, "new": true}));

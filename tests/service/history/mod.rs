@@ -1,4 +1,5 @@
-//! History: recorders write it and routes serve it, even if DynamoDB or the provider fails. The header of each file states its promise.
+//! History: recorders write it and routes serve it, even if DynamoDB or the provider fails. The header of
+//! each file states its promise.
 
 mod bazaar;
 mod blips;
@@ -21,8 +22,9 @@ mod ticks;
 use jiff::Timestamp;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
+use simulator::Fault;
 
-use crate::support::{Response, invoke, one_instance_each, start_with};
+use crate::support::{Response, invoke, one_instance_each, simulator, start_with};
 
 /// 2026-04-28 15:00:00 UTC, when a slot of every range begins.
 pub(crate) const START: i64 = 1_777_388_400;
@@ -31,8 +33,8 @@ pub(crate) const MINUTE: i64 = 60;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 pub(crate) const DAY: i64 = 24 * HOUR;
 
-/// Each range with the series that it reads, the series' interval in seconds, and the number of intervals in the range
-/// (`functions/README.md`, Resolution of history).
+/// Each range with the series that it reads, the series' interval in seconds, and the number of intervals in
+/// the range (`functions/README.md`, Resolution of history).
 pub(crate) const RANGES: [(&str, &str, i64, i64); 5] = [
     ("1h", "bazaar#1m", MINUTE, 60),
     ("24h", "candles#5m", 5 * MINUTE, 288),
@@ -51,7 +53,12 @@ const ROUTES: [&str; 4] = [
 
 /// Starts the service with one instance of each function.
 pub(crate) async fn start() -> Cloud {
-    start_with(one_instance_each()).await
+    let cloud = start_with(one_instance_each()).await;
+    // `record-candles` reads the catalogue once an hour.
+    let catalogue = json!({"success": true, "lastUpdated": 1, "items": [{"material": "COAL", "name": "Coal", "id": "COAL"}]});
+    simulator(&cloud)
+        .set_fault("/v2/resources/skyblock/items", Fault::default().with_body(catalogue.to_string()));
+    cloud
 }
 
 /// Starts the service with this many instances of each function.
@@ -69,7 +76,8 @@ pub(crate) fn event(time: i64) -> String {
     json!({"time": rfc3339(time), "backfill": true}).to_string()
 }
 
-/// Sends the recorder the event for `time`, and returns `recorded` of its response. Panics if the recorder fails.
+/// Sends the recorder the event for `time`, and returns `recorded` of its response. Panics if the recorder
+/// fails.
 pub(crate) async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
     recorded(&invoke(cloud, recorder, event(time)).await, time)
 }
@@ -91,7 +99,12 @@ pub(crate) fn nothing() -> Value {
 
 /// Sends the recorder the event, and returns its error message. Panics if it succeeds.
 pub(crate) async fn failure(cloud: &Cloud, recorder: &str, event: String) -> String {
-    let response = invoke(cloud, recorder, event).await;
+    cause(&invoke(cloud, recorder, event).await)
+}
+
+/// Returns the error message of a recorder's response. Panics if the recorder has succeeded.
+#[track_caller]
+fn cause(response: &Response) -> String {
     assert_eq!(response.headers.get("x-amz-function-error").unwrap(), "Unhandled", "{}", response.text);
     let failure = response.json();
     assert_eq!(failure["errorType"], "INTERNAL_ERROR", "{failure}");

@@ -1,4 +1,5 @@
-//! If two runs of `record-bazaar` record a minute at the same time, or one of them is killed, the minute has the refresh of one run.
+//! If two runs of `record-bazaar` record a minute at the same time, or one of them is killed, the minute has
+//! the refresh of one run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +11,12 @@ use super::table::{self, Dump};
 use super::{MINUTE, START, event, record, recorded, start_with_instances};
 use crate::support::{expect_clean_logs, invoke};
 
-/// Long enough for another run to record the minute, even on a busy machine. If it is too short, the runs overlap less, and the test is weaker.
+/// Long enough for another run to record the minute, even on a busy machine. If it is too short, the runs
+/// overlap less, and the test is weaker.
 const LATENCY: Duration = Duration::from_secs(1);
 
-/// A market at this price. The second product of each two is only in every second market, so that a run has rows that another run lacks.
+/// A market at this price. The second product of each two is only in every second market, so that a run has
+/// rows that another run lacks.
 fn market(price: i64) -> Market {
     let is_listed = |number: &i64| number % 2 == 0 || (number / 2 + price) % 2 == 0;
     (0..200).filter(is_listed).fold(Market::default(), |market, number| {
@@ -21,7 +24,8 @@ fn market(price: i64) -> Market {
     })
 }
 
-/// The rows that one run leaves if the provider serves the market at this price, and the number of its batches.
+/// The rows that one run leaves if the provider serves the market at this price, and the number of its
+/// batches.
 async fn clean(cloud: &Cloud, price: i64) -> (Dump, u64) {
     table::clear(cloud).await;
     let before = cloud.dynamodb().requests("BatchWriteItem");

@@ -7,8 +7,8 @@ use super::table;
 use super::{HOUR, MINUTE, START, rfc3339, start};
 use crate::support::{expect_clean_logs, get_at};
 
-/// Requests pages until one is empty. `first` is added to `path` for the first page. For each further page, `before` is the value of
-/// `field` in the last entry of the previous page.
+/// Requests pages until one is empty. `first` is added to `path` for the first page. For each further page,
+/// `before` is the value of `field` in the last entry of the previous page.
 async fn pages(cloud: &Cloud, path: &str, first: &str, field: &str) -> Vec<Vec<Value>> {
     let mut pages = Vec::new();
     let mut before = first.to_owned();

@@ -29,8 +29,8 @@ pub(crate) async fn dump(cloud: &Cloud) -> Dump {
     rows
 }
 
-/// All rows, without the attributes about changes of the provider's data. These attributes depend on the runs, because a run whose tick is
-/// already recorded notes no change.
+/// All rows, without the attributes about changes of the provider's data. These attributes depend on the
+/// runs, because a run whose tick is already recorded notes no change.
 pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});

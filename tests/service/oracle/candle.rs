@@ -43,7 +43,8 @@ pub(crate) struct Minute {
 }
 
 impl Candle {
-    /// The complete candle of the minutes of an interval that starts at `slot`, in Unix seconds. `None` without minutes.
+    /// The complete candle of the minutes of an interval that starts at `slot`, in Unix seconds. `None`
+    /// without minutes.
     pub(crate) fn of_minutes(slot: i64, minutes: impl Iterator<Item = Minute>) -> Option<Self> {
         let opened_at = Timestamp::from_second(slot).unwrap().to_string();
         let candle = |minute: Minute| {
@@ -76,14 +77,13 @@ impl Candle {
         minutes.map(candle).reduce(Self::followed_by)
     }
 
-    /// The candle that starts at `opened_at` and joins `parts`, shorter candles in order. The first part may start later. `None` without
-    /// parts.
+    /// The candle that starts at `opened_at` and joins `parts`, shorter candles in order. The first part may
+    /// start later. `None` without parts.
     pub(crate) fn of_parts(opened_at: &str, parts: impl Iterator<Item = Self>) -> Option<Self> {
         let whole = parts.reduce(Self::followed_by)?;
         Some(Self { opened_at: opened_at.to_owned(), ..whole })
     }
 
-    /// Joins this candle and a later candle.
     fn followed_by(self, mut later: Self) -> Self {
         later.opened_at = self.opened_at;
         later.sell_open = self.sell_open;
@@ -106,7 +106,8 @@ impl Candle {
         later
     }
 
-    /// The start of the candle's interval in Unix seconds. `None` unless `opened_at` is in whole seconds and UTC.
+    /// The start of the candle's interval in Unix seconds. `None` unless `opened_at` is in whole seconds and
+    /// UTC.
     pub(crate) fn slot(&self) -> Option<i64> {
         let time: Timestamp = self.opened_at.parse().ok()?;
         (time.to_string() == self.opened_at).then_some(time.as_second())

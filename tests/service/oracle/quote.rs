@@ -36,6 +36,6 @@ impl Quote {
 }
 
 /// The spread in per cent of the sell price.
-pub(super) fn percent(sell: f64, buy: f64) -> f64 {
+pub(crate) fn percent(sell: f64, buy: f64) -> f64 {
     if sell == 0.0 { 0.0 } else { (buy - sell) / sell * 100.0 }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{ASSETS, PAGES, REFERENCE_SCRIPT, assets_folder, expect_file, sources, sources_of};
+use super::{ASSETS, PAGES, REFERENCE_SCRIPT, assets_folder, between, expect_file, sources, sources_of};
 use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
 
 /// The most bytes of a Lambda response.
@@ -46,7 +46,8 @@ fn expect_code(source: &str, served: &str) {
 }
 
 /// The files that contain all modules that they import, so a visit loads few files.
-const JOINED: [&str; 4] = ["flips.js", "item.js", "market.js", "mayor.js"];
+const JOINED: [&str; 8] =
+    ["hours.js", "item.js", "market.js", "mayor.js", "running.js", "sales.js", "status.js", "tables.js"];
 
 /// The text of a module inside a joined file.
 fn inside_of_joined(source: &str) -> String {
@@ -174,11 +175,6 @@ async fn a_name_is_decoded_once_and_a_query_does_not_matter() {
     get(&cloud, &format!("{folder}/m%2561rket.js")).await.error("NOT_FOUND");
 }
 
-/// The texts between `before` and the next `after`.
-fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item = &'a str> {
-    text.split(before).skip(1).map(move |rest| rest.split(after).next().unwrap())
-}
-
 /// Behind a stage, the pages are not at the root, so an absolute path would lead outside the API.
 #[test]
 fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() {
@@ -203,7 +199,8 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
         }
         assert!(!page.contains("<base"), "{name}");
     }
-    // Libraries are not checked: some contain foreign addresses, but the pages' policies let them load nothing from there.
+    // Libraries are not checked: some contain foreign addresses, but the pages' policies let them load
+    // nothing from there.
     for (name, text) in sources_of(&["docs", "market"]) {
         let imports = between(&text, "from \"", '"').chain(between(&text, "import \"", '"'));
         for import in imports.chain(between(&text, "import(\"", '"')) {

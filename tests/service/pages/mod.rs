@@ -1,11 +1,13 @@
-//! The pages for people: `GET /docs`, `GET /market` and their files. The header of each file states its promise. `tests/browser` opens
-//! the pages in a browser.
+//! The pages for people: `GET /docs`, `GET /market` and their files. The header of each file states its
+//! promise. `tests/browser` opens the pages in a browser.
 
 mod files;
+mod floors;
 mod redirects;
 mod responses;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use local::Cloud;
 
@@ -19,19 +21,41 @@ const REFERENCE_SCRIPT: &str = "scalar.js";
 /// A page's placeholder for the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// The texts of the pages' files, by name.
+/// The texts of the pages' files, by name, with imports from one folder.
 pub(crate) fn sources() -> BTreeMap<String, String> {
     sources_of(&["docs", "market", "vendor"])
 }
 
-/// The texts of the files in these folders, by name.
+/// The texts of the files in these folders, by name, with imports from one folder.
 fn sources_of(folders: &[&str]) -> BTreeMap<String, String> {
-    let folder = in_repository("functions/page");
-    let files = folders.iter().flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap());
-    let texts = files
-        .map(Result::unwrap)
-        .map(|file| (file.file_name().into_string().unwrap(), std::fs::read_to_string(file.path()).unwrap()));
-    texts.filter(|(name, _)| name != "README.md").collect()
+    let mut texts = BTreeMap::new();
+    for name in folders {
+        read(&in_repository("functions/page").join(name), &mut texts);
+    }
+    texts.remove("README.md");
+    texts
+}
+
+fn read(folder: &Path, texts: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read(&path, texts);
+        } else {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            texts.insert(name, in_one_folder(&std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// The text with `"./name"` in place of every relative path in quotation marks.
+fn in_one_folder(text: &str) -> String {
+    let is_relative = |part: &str| part.starts_with("./") || part.starts_with("../");
+    let parts = text.split('"').map(|part| match part.rsplit_once('/') {
+        Some((_, name)) if is_relative(part) => format!("./{name}"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("\"")
 }
 
 /// The folder of the pages' files, as an absolute path: `/assets/HASH`.
@@ -58,4 +82,9 @@ pub(crate) fn expect_file(response: &Response, content_type: &str, cache_control
     let of_gateway = ["content-length", "date", "x-amzn-requestid"];
     let headers: BTreeMap<_, _> = received.filter(|(name, _)| !of_gateway.contains(name)).collect();
     assert_eq!(headers, expected);
+}
+
+/// The texts between `before` and the next `after`.
+fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item = &'a str> {
+    text.split(before).skip(1).map(move |rest| rest.split(after).next().unwrap())
 }

@@ -1,5 +1,5 @@
-//! A page's address with a trailing slash redirects to the address without it. With the slash, the page would load its files from a
-//! missing folder.
+//! A page's address with a trailing slash redirects to the address without it. With the slash, the page would
+//! load its files from a missing folder.
 
 use percent_encoding::percent_decode_str;
 

@@ -1,4 +1,5 @@
-//! Each page has its content security policy, requires no key, and exists unless the operator has turned the pages off.
+//! Each page has its content security policy, requires no key, and exists unless the operator has turned the
+//! pages off.
 
 use hyper::Method;
 use local::Options;
@@ -87,7 +88,8 @@ async fn no_key_is_required_and_a_wrong_one_does_not_matter() {
     expect_clean_logs(&cloud);
 }
 
-/// The market page's policy forbids inline scripts and styles, frames and forms. The API reference's policy allows inline styles.
+/// The market page's policy forbids inline scripts and styles, frames and forms. The API reference's policy
+/// allows inline styles.
 #[test]
 fn the_pages_have_scripts_and_styles_in_files_only() {
     for (_, name) in PAGES {

@@ -1,76 +1,18 @@
-//! An invalid auction is left out of its page. A page fails only if most of its auctions or the numbers of the page are invalid. If the
-//! provider loses a page for a moment, the earlier page is served. Without an earlier page, the response is an error instead of a 404.
+//! A page of auctions fails if its numbers are invalid. If the provider loses a page for a moment, the
+//! earlier page is served. Without an earlier page, the response is an error instead of a 404.
 
 use local::Cloud;
 use serde_json::json;
 use simulator::Fault;
 
-use super::table::{Field, Route, START, bare, in_braces, texts};
-use crate::support::{await_logs, get_at, one_instance_each, simulator, start_with};
+use crate::provider::{AUCTIONS, NOW, texts};
+use crate::support::{get_at, logged, one_instance_each, simulator, start_with};
 use crate::upstream_faults::expect_failure;
-
-const AUCTIONS: Route = Route {
-    path: "/v1/auctions",
-    upstream: "/v2/skyblock/auctions",
-    fields: &[
-        Field::id("uuid"),
-        Field {
-            name: "auctioneer",
-            usual: r#""053eb0f0a27842539d065e3d33d5478a""#,
-            optional: false,
-            good: &[r#""another""#],
-            bad: &["5", "true", "{}", "[]", r#""""#, r#""\ud800""#],
-        },
-        Field::text("item_name", r#""Divine Pickaxe""#),
-        Field::text("item_lore", r#""line\nline\ud83d\udd25""#),
-        Field::count("starting_bid"),
-        // Always present; 0 without bids.
-        Field::count("highest_bid_amount"),
-        Field {
-            name: "bin",
-            usual: "true",
-            optional: false,
-            good: &["false"],
-            bad: &["0", "1", r#""true""#, "{}", "[]"],
-        },
-        Field {
-            name: "start",
-            usual: "1777388000000",
-            optional: false,
-            good: &["1.777388E12", "1777399000000"],
-            bad: Field::NO_TIMES,
-        },
-        Field {
-            name: "end",
-            usual: "1777399000000",
-            optional: false,
-            good: &["1777388000000", "9999999999999"],
-            bad: &["1777387999999", "-1777399000000", "0", "1777399000", r#""soon""#, "true", "{}", "[]"],
-        },
-    ],
-    id: Some("uuid"),
-    row: in_braces,
-    no_row: bare,
-    body: |rows| page(0, 1, rows),
-    listed: |data| texts(&data["auctions"], "uuid"),
-    is_served: |good, bad| bad <= good,
-};
 
 /// The provider's response with this page.
 fn page(number: i64, total_pages: i64, rows: &str) -> String {
-    format!(
-        r#"{{"success":true,"page":{number},"totalPages":{total_pages},"totalAuctions":7,"lastUpdated":1777388578000,"auctions":[{rows}]}}"#
-    )
-}
-
-#[tokio::test]
-async fn an_auction_that_makes_no_sense_is_left_out() {
-    AUCTIONS.expect_table().await;
-}
-
-#[tokio::test]
-async fn a_page_fails_only_if_most_auctions_make_no_sense() {
-    AUCTIONS.expect_limit().await;
+    let numbers = format!(r#""page":{number},"totalPages":{total_pages}"#);
+    AUCTIONS.body(rows).replacen(r#""page":0,"totalPages":1"#, &numbers, 1)
 }
 
 #[tokio::test]
@@ -91,17 +33,17 @@ async fn a_page_whose_own_numbers_make_no_sense_is_a_failure() {
         (r#""success":true"#, r#""success":false"#),
     ]
     .into_iter()
-    .zip((START..).step_by(60_000))
+    .zip((NOW..).step_by(60_000))
     {
         let body = good.replacen(part, other, 1);
         assert_ne!(body, good, "{part}");
-        simulator(&cloud).set_fault(AUCTIONS.upstream, Fault::default().with_body(body));
-        expect_failure(&get_at(&cloud, AUCTIONS.path, now).await, part);
+        simulator(&cloud).set_fault(AUCTIONS.path, Fault::default().with_body(body));
+        expect_failure(&get_at(&cloud, "/v1/auctions", now).await, part);
     }
 }
 
 fn serve(cloud: &Cloud, fault: Fault) {
-    simulator(cloud).set_fault(AUCTIONS.upstream, fault);
+    simulator(cloud).set_fault(AUCTIONS.path, fault);
 }
 
 /// The provider's response for a page that it has lost, or that does not exist.
@@ -113,27 +55,27 @@ fn not_found() -> Fault {
 async fn a_page_that_the_provider_loses_goes_on() {
     let cloud = start_with(one_instance_each()).await;
     serve(&cloud, Fault::default().with_body(page(3, 5, &AUCTIONS.usual("A"))));
-    let earlier = get_at(&cloud, "/v1/auctions?page=3", START).await;
+    let earlier = get_at(&cloud, "/v1/auctions?page=3", NOW).await;
     serve(&cloud, not_found());
     for after in [30_000, 60_000, 330_000] {
-        get_at(&cloud, "/v1/auctions?page=3", START + after).await.expect_replay_of(&earlier);
-        let stale = await_logs(&cloud, 1, |line| line["level"] == "WARN").await.pop().unwrap();
-        assert!(stale["cause"].as_str().unwrap().contains("404"), "{stale}");
+        let (stale, log) = logged(&cloud, get_at(&cloud, "/v1/auctions?page=3", NOW + after)).await;
+        stale.expect_replay_of(&earlier);
+        assert!(log.line["cause"].as_str().unwrap().contains("404"), "{}", log.line);
     }
     // The page has become too old to serve.
-    get_at(&cloud, "/v1/auctions?page=3", START + 330_001).await.error("NOT_FOUND");
+    get_at(&cloud, "/v1/auctions?page=3", NOW + 330_001).await.error("NOT_FOUND");
 }
 
 #[tokio::test]
 async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
     let cloud = start_with(one_instance_each()).await;
     serve(&cloud, Fault::default().with_body(page(0, 5, &AUCTIONS.usual("A"))));
-    let page_0 = get_at(&cloud, "/v1/auctions", START).await;
+    let page_0 = get_at(&cloud, "/v1/auctions", NOW).await;
     assert_eq!(page_0.data()["totalPages"], 5);
     for fault in [not_found(), Fault::status(422), Fault::status(404).with_body("")] {
         serve(&cloud, fault);
         for after in [0, 29_999, 330_000] {
-            let response = get_at(&cloud, "/v1/auctions?page=4", START + after).await;
+            let response = get_at(&cloud, "/v1/auctions?page=4", NOW + after).await;
             expect_failure(&response, "a lost page");
             let pause = response.headers["retry-after"].to_str().unwrap();
             assert!(["1", "2"].contains(&pause), "{pause}");
@@ -141,31 +83,31 @@ async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
     }
     serve(&cloud, not_found());
     // Page 0 counts five pages, so page 5 does not exist.
-    get_at(&cloud, "/v1/auctions?page=5", START).await.error("NOT_FOUND");
+    get_at(&cloud, "/v1/auctions?page=5", NOW).await.error("NOT_FOUND");
     // For page 0 itself, a 404 is a failure, so the earlier response is served.
-    get_at(&cloud, "/v1/auctions", START + 30_000).await.expect_replay_of(&page_0);
+    get_at(&cloud, "/v1/auctions", NOW + 30_000).await.expect_replay_of(&page_0);
     // The provider serves the page again.
     serve(&cloud, Fault::default().with_body(page(4, 5, &AUCTIONS.usual("Z"))));
-    let back = get_at(&cloud, "/v1/auctions?page=4", START + 1).await;
+    let back = get_at(&cloud, "/v1/auctions?page=4", NOW + 1).await;
     assert_eq!((back.cached(), texts(&back.data()["auctions"], "uuid")), (false, vec!["Z".to_owned()]));
     // Once page 0 counts fewer pages, a request for the lost page is a 404.
     serve(&cloud, Fault::default().with_body(page(0, 2, "")));
-    assert_eq!(get_at(&cloud, "/v1/auctions", START + 60_000).await.data()["auctions"], json!([]));
+    assert_eq!(get_at(&cloud, "/v1/auctions", NOW + 60_000).await.data()["auctions"], json!([]));
     serve(&cloud, not_found());
-    get_at(&cloud, "/v1/auctions?page=3", START + 60_000).await.error("NOT_FOUND");
+    get_at(&cloud, "/v1/auctions?page=3", NOW + 60_000).await.error("NOT_FOUND");
 }
 
 #[tokio::test]
 async fn an_earlier_404_is_not_served_once_page_0_counts_the_page() {
     let cloud = start_with(one_instance_each()).await;
     serve(&cloud, not_found());
-    get_at(&cloud, "/v1/auctions?page=3", START).await.error("NOT_FOUND");
+    get_at(&cloud, "/v1/auctions?page=3", NOW).await.error("NOT_FOUND");
     serve(&cloud, Fault::default().with_body(page(0, 4, "")));
-    get_at(&cloud, "/v1/auctions", START + 1_000).await.data();
+    get_at(&cloud, "/v1/auctions", NOW + 1_000).await.data();
     // The 404 is cached for its TTL, like any response.
-    get_at(&cloud, "/v1/auctions?page=3", START + 29_999).await.error("NOT_FOUND");
+    get_at(&cloud, "/v1/auctions?page=3", NOW + 29_999).await.error("NOT_FOUND");
     for fault in [not_found(), Fault::status(503)] {
         serve(&cloud, fault);
-        expect_failure(&get_at(&cloud, "/v1/auctions?page=3", START + 30_000).await, "a lost page");
+        expect_failure(&get_at(&cloud, "/v1/auctions?page=3", NOW + 30_000).await, "a lost page");
     }
 }

@@ -1,66 +1,34 @@
-//! An invalid product of the bazaar is left out of every mode and of the history. The bazaar fails only if most products are invalid or no
-//! product has a price.
+//! An invalid product of the bazaar is left out of every mode and of the history. The bazaar fails only if
+//! most products are invalid or no product has a price.
 
 use local::Cloud;
 use serde_json::{Value, json};
 
-use super::table::{Field, Route, START, is_warning, texts};
 use crate::history::{event, failure};
+use crate::provider::{BAZAAR, NOW, texts};
 use crate::support::{
-    await_logs, expect_clean_logs, get_at, invoke, one_instance_each, start_with, without_repeated_fetches,
+    expect_clean_logs, get_at, invoke, logged, one_instance_each, start_with, without_repeated_fetches,
 };
 use crate::upstream_faults::expect_failure;
 
-/// A price, which need not be whole.
-const fn price(name: &'static str) -> Field {
-    let good = &["0.1", "6.0E7", "1e12", "2.887645678129047E-11", "100"];
-    let bad = &["-0.1", "-1", "1.1E12", "1e400", r#""5.5""#, "true", "{}", "[]", "[5.5]"];
-    Field { name, usual: "5.5", optional: false, good, bad }
-}
+/// The request for the list of products.
+const LIST: &str = "/v1/bazaar?mode=list";
 
-const PRODUCTS: Route = Route {
-    path: "/v1/bazaar?mode=list",
-    upstream: "/v2/skyblock/bazaar",
-    fields: &[
-        price("sellPrice"),
-        price("buyPrice"),
-        Field::count("sellVolume"),
-        Field::count("buyVolume"),
-        Field::count("sellMovingWeek"),
-        Field::count("buyMovingWeek"),
-    ],
-    id: None,
-    row: |id, fields| format!(r#""{id}":{{"product_id":"{id}","quick_status":{{{fields}}}}}"#),
-    no_row: |id, value| format!(r#""{id}":{value}"#),
-    body: |rows| format!(r#"{{"success":true,"lastUpdated":1777388578000,"products":{{{rows}}}}}"#),
-    listed: |data| texts(&data["items"], "id"),
-    // An empty bazaar fails, because it has no price.
-    is_served: |good, bad| good > 0 && bad <= good,
-};
-
-#[tokio::test]
-async fn a_product_that_makes_no_sense_is_left_out() {
-    PRODUCTS.expect_table().await;
-}
-
-#[tokio::test]
-async fn the_bazaar_fails_only_if_most_products_make_no_sense() {
-    PRODUCTS.expect_limit().await;
-}
+const BOOK: &str = "/v1/bazaar?mode=book&id=B";
 
 #[tokio::test]
 async fn a_bazaar_without_a_price_is_a_failure_for_the_route_and_for_the_recorder() {
     let cloud = start_with(without_repeated_fetches()).await;
     let at = |prices: [&str; 2]| {
-        let sold = PRODUCTS.usual("B").replacen("5.5", prices[0], 1);
+        let sold = BAZAAR.usual("B").replacen("5.5", prices[0], 1);
         sold.replacen("5.5", prices[1], 1)
     };
-    let mut now = START;
+    let mut now = NOW;
     for rows in [vec![], vec![at(["0", "0.0"])], vec![at(["0.004", "1e-11"])], vec![at(["0", "null"])]] {
-        PRODUCTS.show(&cloud, &[PRODUCTS.usual("A")]);
-        let earlier = get_at(&cloud, PRODUCTS.path, now).await;
-        PRODUCTS.show(&cloud, &rows);
-        get_at(&cloud, PRODUCTS.path, now + 5_000).await.expect_replay_of(&earlier);
+        BAZAAR.show(&cloud, &[BAZAAR.usual("A")]);
+        let earlier = get_at(&cloud, LIST, now).await;
+        BAZAAR.show(&cloud, &rows);
+        get_at(&cloud, LIST, now + 5_000).await.expect_replay_of(&earlier);
         get_at(&cloud, "/v1/bazaar?mode=item&id=A", now + 5_001).await.data();
         let cause = failure(&cloud, "record-bazaar", event(now / 1_000)).await;
         assert!(cause.contains("no product has a price"), "{rows:?}: {cause}");
@@ -68,7 +36,7 @@ async fn a_bazaar_without_a_price_is_a_failure_for_the_route_and_for_the_recorde
     }
     // One price of one product is enough.
     for prices in [["0.005", "0"], ["0", "0.01"]] {
-        PRODUCTS.show(&cloud, &[at(["0.004", "0"]).replace("\"B\"", "\"C\""), at(prices)]);
+        BAZAAR.show(&cloud, &[at(["0.004", "0"]).replace("\"B\"", "\"C\""), at(prices)]);
         assert_eq!(get_at(&cloud, "/v1/bazaar?mode=prices", now).await.data()["count"], 2, "{prices:?}");
         let recorded = invoke(&cloud, "record-bazaar", event(now / 1_000)).await.json();
         assert_eq!(recorded["recorded"]["products"], 1, "{recorded}");
@@ -83,9 +51,9 @@ async fn quick_status_must_be_an_object() {
     let values = ["null", "5", r#""A""#, "[]", "{}", "true", "[5.5,5.5,7,7,7,7]"];
     for (number, value) in (0..).zip(values) {
         let odd = format!(r#""B":{{"product_id":"B","quick_status":{value}}}"#);
-        PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), odd, PRODUCTS.usual("C")]);
-        let now = START + number * 60_000;
-        assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, now).await.data()["items"], "id"), ["A", "C"]);
+        BAZAAR.show(&cloud, &[BAZAAR.usual("A"), odd, BAZAAR.usual("C")]);
+        let now = NOW + number * 60_000;
+        assert_eq!(texts(&get_at(&cloud, LIST, now).await.data()["items"], "id"), ["A", "C"]);
         for mode in ["item", "book"] {
             get_at(&cloud, &format!("/v1/bazaar?mode={mode}&id=B"), now).await.error("NOT_FOUND");
         }
@@ -104,52 +72,48 @@ async fn of_two_products_with_the_same_id_the_last_counts_in_every_mode() {
     let first = priced("1.5", LEVELS[0]);
     // The escape `\u0042` stands for `B`, so both products have the same id.
     let last = priced("2.5", LEVELS[1]).replacen("\"B\"", "\"\\u0042\"", 1);
-    PRODUCTS.show(&cloud, &[first.clone(), PRODUCTS.usual("A"), last]);
-    assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, START).await.data()["items"], "id"), ["A", "B"]);
-    let item = get_at(&cloud, "/v1/bazaar?mode=item&id=B", START).await.data();
+    BAZAAR.show(&cloud, &[first.clone(), BAZAAR.usual("A"), last]);
+    let (response, log) = logged(&cloud, get_at(&cloud, LIST, NOW)).await;
+    assert_eq!(texts(&response.data()["items"], "id"), ["A", "B"]);
+    log.expect_warning(1, "B");
+    let item = get_at(&cloud, "/v1/bazaar?mode=item&id=B", NOW).await.data();
     assert_eq!(item["sellPrice"], 2.5);
-    assert_eq!(book(&cloud, START).await["topBuyOrder"], 25.0);
+    assert_eq!(book(&cloud, NOW).await["topBuyOrder"], 25.0);
     // The JSON parser of this test also takes the last of two members.
-    let full = get_at(&cloud, "/v1/bazaar", START).await.data();
+    let full = get_at(&cloud, "/v1/bazaar", NOW).await.data();
     assert_eq!(full["products"]["B"]["quick_status"]["sellPrice"], 2.5);
-    let line = await_logs(&cloud, 1, is_warning).await.remove(0);
-    assert_eq!((&line["skipped"], &line["ids"]), (&json!(1), &json!("B")), "{line}");
     // The last product counts even if it is invalid: the first product must not replace it.
     let without_price = priced("null", LEVELS[1]);
-    PRODUCTS.show(&cloud, &[first, PRODUCTS.usual("A"), PRODUCTS.usual("C"), without_price]);
-    let later = START + 60_000;
-    assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, later).await.data()["items"], "id"), ["A", "C"]);
+    BAZAAR.show(&cloud, &[first, BAZAAR.usual("A"), BAZAAR.usual("C"), without_price]);
+    let later = NOW + 60_000;
+    assert_eq!(texts(&get_at(&cloud, LIST, later).await.data()["items"], "id"), ["A", "C"]);
 }
 
 #[tokio::test]
 async fn the_recorder_leaves_out_the_same_products() {
     let cloud = start_with(one_instance_each()).await;
-    let usual = ["A", "B", "C", "D"].map(|id| PRODUCTS.usual(id));
+    let usual = ["A", "B", "C", "D"].map(|id| BAZAAR.usual(id));
     let odd = [
-        PRODUCTS.usual("HALF\\ud800"),
-        PRODUCTS.usual("NULL").replace("5.5", "null"),
-        PRODUCTS.usual("NEGATIVE").replace(":7", ":-7"),
+        BAZAAR.usual("HALF\\ud800"),
+        BAZAAR.usual("NULL").replace("5.5", "null"),
+        BAZAAR.usual("NEGATIVE").replace(":7", ":-7"),
         r#""NONE":null"#.to_owned(),
     ];
-    PRODUCTS.show(&cloud, &[&odd[..], &usual[..]].concat());
-    assert_eq!(
-        texts(&get_at(&cloud, PRODUCTS.path, START).await.data()["items"], "id"),
-        ["A", "B", "C", "D"]
-    );
-    let line = await_logs(&cloud, 1, is_warning).await.remove(0);
-    assert_eq!(line["skipped"], 4, "{line}");
+    BAZAAR.show(&cloud, &[&odd[..], &usual[..]].concat());
+    let (list, log) = logged(&cloud, get_at(&cloud, LIST, NOW)).await;
+    assert_eq!(texts(&list.data()["items"], "id"), ["A", "B", "C", "D"]);
+    assert_eq!(log.warnings[0]["skipped"], 4, "{:?}", log.warnings);
     // `mode=full` passes all bytes through.
-    let full = get_at(&cloud, "/v1/bazaar", START).await;
+    let full = get_at(&cloud, "/v1/bazaar", NOW).await;
     assert!(full.text.contains(r#""HALF\ud800":{"#), "{}", full.text);
-    let recorded = invoke(&cloud, "record-bazaar", event(START / 1_000)).await.json();
-    assert_eq!(recorded["recorded"]["products"], 4, "{recorded}");
-    let is_recorders = |line: &Value| line["message"] == "invalid products are not recorded";
-    let line = await_logs(&cloud, 1, is_recorders).await.remove(0);
+    let (recorded, log) = logged(&cloud, invoke(&cloud, "record-bazaar", event(NOW / 1_000))).await;
+    assert_eq!(recorded.json()["recorded"]["products"], 4, "{recorded:?}");
+    let mut lines = log.warnings.iter();
+    let line = lines.find(|line| line["message"] == "invalid products are not recorded").unwrap();
     assert_eq!(line["count"], 4, "{line}");
     for id in ["NULL", "NEGATIVE", "NONE"] {
-        get_at(&cloud, &format!("/v1/bazaar?mode=item&id={id}"), START).await.error("NOT_FOUND");
-        let history =
-            get_at(&cloud, &format!("/v1/bazaar/history?item_id={id}&range=1h"), START).await.data();
+        get_at(&cloud, &format!("/v1/bazaar?mode=item&id={id}"), NOW).await.error("NOT_FOUND");
+        let history = get_at(&cloud, &format!("/v1/bazaar/history?item_id={id}&range=1h"), NOW).await.data();
         assert_eq!(history["dataPoints"], 0, "{id}");
     }
     expect_clean_logs(&cloud);
@@ -161,11 +125,11 @@ const LEVELS: [&str; 2] =
 
 fn with_orders(id: &str, sell_summary: &str, buy_summary: &str) -> String {
     let orders = format!(r#""sell_summary":{sell_summary},"buy_summary":{buy_summary},"quick_status""#);
-    PRODUCTS.usual(id).replace(r#""quick_status""#, &orders)
+    BAZAAR.usual(id).replace(r#""quick_status""#, &orders)
 }
 
 async fn book(cloud: &Cloud, now: i64) -> Value {
-    get_at(cloud, "/v1/bazaar?mode=book&id=B", now).await.data()
+    get_at(cloud, BOOK, now).await.data()
 }
 
 #[tokio::test]
@@ -180,9 +144,9 @@ async fn the_levels_of_a_book_are_in_the_order_of_their_prices() {
     let body = |orders: [&str; 3]| {
         let [sell, buy] = [&orders[..], &orders[1..]].map(levels);
         let spaced = with_orders("B", &sell, &buy).replacen(r#""B":"#, "\"B\" \n:\t", 1);
-        [PRODUCTS.usual("A"), spaced, with_orders("C", "[]", "[]")]
+        [BAZAAR.usual("A"), spaced, with_orders("C", "[]", "[]")]
     };
-    PRODUCTS.show(&cloud, &body(["2.5", "1e2", "2.5"]));
+    BAZAAR.show(&cloud, &body(["2.5", "1e2", "2.5"]));
     let expected = json!({
         "id": "B", "lastUpdated": 1_777_388_578_000_i64,
         "topBuyOrder": 100.0, "topSellOffer": 2.5,
@@ -195,8 +159,8 @@ async fn the_levels_of_a_book_are_in_the_order_of_their_prices() {
         "sellOffers": [{"price": 2.5, "amount": 2, "orders": 1}, {"price": 100.0, "amount": 1, "orders": 1}],
         "sellPrice": 5.5, "buyPrice": 5.5,
     });
-    assert_eq!(book(&cloud, START).await, expected);
-    let empty = get_at(&cloud, "/v1/bazaar?mode=book&id=C", START).await.data();
+    assert_eq!(book(&cloud, NOW).await, expected);
+    let empty = get_at(&cloud, "/v1/bazaar?mode=book&id=C", NOW).await.data();
     for (top, orders) in [("topBuyOrder", "buyOrders"), ("topSellOffer", "sellOffers")] {
         assert_eq!((&empty[top], &empty[orders]), (&Value::Null, &json!([])));
     }
@@ -224,27 +188,23 @@ async fn a_level_that_makes_no_sense_is_left_out_and_not_its_product() {
     odd.extend([field("pricePerUnit", "-0.0"), field("pricePerUnit", "1.1e12")]);
     odd.extend([field("amount", "0.5"), field("orders", "9223372036854775808")]);
     odd.push(field("amount", "5").replace('}', r#","amount":6}"#));
-    let mut now = START;
-    for (warnings, level) in (1..).zip(&odd) {
+    let mut now = NOW;
+    for (number, level) in odd.iter().enumerate() {
         let sides = [format!("[{},{level},{}]", LEVELS[0], LEVELS[1]), format!("[{}]", LEVELS[0])];
         // Spoils the two sides alternately.
-        let [sell, buy] = if warnings % 2 == 0 { [&sides[0], &sides[1]] } else { [&sides[1], &sides[0]] };
-        PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), with_orders("B", sell, buy)]);
-        let book = book(&cloud, now).await;
-        let (name, orders, other) = if warnings % 2 == 0 {
+        let [sell, buy] = if number % 2 == 0 { [&sides[0], &sides[1]] } else { [&sides[1], &sides[0]] };
+        BAZAAR.show(&cloud, &[BAZAAR.usual("A"), with_orders("B", sell, buy)]);
+        let (response, log) = logged(&cloud, get_at(&cloud, BOOK, now)).await;
+        let book = response.data();
+        let (name, orders, other) = if number % 2 == 0 {
             ("sell", "buyOrders", "sellOffers")
         } else {
             ("buy", "sellOffers", "buyOrders")
         };
         let amounts: Vec<_> = book[orders].as_array().unwrap().iter().map(|level| &level["amount"]).collect();
-        assert_eq!(amounts, if warnings % 2 == 0 { [3, 7] } else { [7, 3] }, "{level}");
+        assert_eq!(amounts, if number % 2 == 0 { [3, 7] } else { [7, 3] }, "{level}");
         assert_eq!(book[other].as_array().unwrap().len(), 1);
-        let line = await_logs(&cloud, warnings, is_warning).await.pop().unwrap();
-        assert_eq!(
-            (&line["skipped"], &line["ids"]),
-            (&json!(1), &json!(format!("B {name}_summary #1"))),
-            "{line}"
-        );
+        log.expect_warning(1, &format!("B {name}_summary #1"));
         now += 60_000;
     }
     expect_clean_logs(&cloud);
@@ -255,7 +215,7 @@ async fn a_book_that_makes_no_sense_is_a_failure_and_nothing_else_changes() {
     let levels = |levels: &[&str]| format!("[{}]", levels.join(","));
     let good = levels(&LEVELS);
     let is_bad = [
-        PRODUCTS.usual("B"),
+        BAZAAR.usual("B"),
         with_orders("B", "null", &good),
         with_orders("B", &good, "{}"),
         with_orders("B", &good, &levels(&[LEVELS[0], "null", "{}"])),
@@ -263,12 +223,13 @@ async fn a_book_that_makes_no_sense_is_a_failure_and_nothing_else_changes() {
     ];
     let cloud = start_with(one_instance_each()).await;
     for (number, bad) in (0..).zip(is_bad) {
-        let now = START + number * 60_000;
-        PRODUCTS.show(&cloud, &[with_orders("B", &good, &good)]);
+        let now = NOW + number * 60_000;
+        BAZAAR.show(&cloud, &[with_orders("B", &good, &good)]);
         book(&cloud, now).await;
-        PRODUCTS.show(&cloud, &[bad.replace("5.5", "6.5"), with_orders("C", &good, "[]")]);
-        // The request must fail: an empty side would mean that there are no orders, and the earlier book has other prices.
-        expect_failure(&get_at(&cloud, "/v1/bazaar?mode=book&id=B", now + 5_000).await, &bad);
+        BAZAAR.show(&cloud, &[bad.replace("5.5", "6.5"), with_orders("C", &good, "[]")]);
+        // The request must fail: an empty side would mean that there are no orders, and the earlier book has
+        // other prices.
+        expect_failure(&get_at(&cloud, BOOK, now + 5_000).await, &bad);
         get_at(&cloud, "/v1/bazaar?mode=book&id=C", now + 5_001).await.data();
         for mode in ["item&id=B", "items&ids=B", "prices"] {
             let data = get_at(&cloud, &format!("/v1/bazaar?mode={mode}"), now + 5_002).await.data();
@@ -277,7 +238,7 @@ async fn a_book_that_makes_no_sense_is_a_failure_and_nothing_else_changes() {
             let tops = ["topBuyOrder", "topSellOffer"].map(|top| product.get(top).is_none_or(Value::is_null));
             assert_eq!(tops, [true; 2], "{bad}");
         }
-        let list = get_at(&cloud, PRODUCTS.path, now + 5_003).await.data();
+        let list = get_at(&cloud, LIST, now + 5_003).await.data();
         assert_eq!(texts(&list["items"], "id"), ["B", "C"], "{bad}");
         let full = get_at(&cloud, "/v1/bazaar", now + 5_004).await;
         assert!(full.cached() && full.text.contains(&bad.replace("5.5", "6.5")), "{}", full.text);

@@ -1,40 +1,17 @@
-//! An invalid item is left out of the catalogue. The catalogue fails only if most items are invalid. A skin has no signature.
+//! An invalid item is left out of the catalogue. The catalogue fails only if most items are invalid. A skin
+//! has no signature.
 
 use simulator::Fault;
 
-use super::table::{Field, Route, START, bare, in_braces, texts};
-use crate::oracle::spelled;
+use crate::provider::{ITEMS, NOW, ParsedResource, spelled};
 use crate::support::{get_at, one_instance_each, simulator, start_with};
 
-const ITEMS: Route = Route {
-    path: "/v1/items",
-    upstream: "/v2/resources/skyblock/items",
-    fields: &[
-        Field::id("id"),
-        Field::text("name", r#""Name""#),
-        Field::text("material", r#""STONE""#),
-        Field { optional: true, ..Field::text("tier", r#""RARE""#) },
-    ],
-    id: Some("id"),
-    row: in_braces,
-    no_row: bare,
-    body: |rows| format!(r#"{{"success":true,"lastUpdated":1777388578000,"items":[{rows}]}}"#),
-    listed: |data| texts(&data["items"], "id"),
-    is_served: |good, bad| bad <= good,
-};
-
-/// Only an item's id, name and material are checked.
-const WHOLE_ITEMS: Route = Route { path: "/v1/items?mode=full", ..ITEMS };
+/// The request for whole items. Only id, name and material are checked.
+const WHOLE: &str = "/v1/items?mode=full";
 
 #[tokio::test]
-async fn an_item_that_makes_no_sense_is_left_out() {
-    ITEMS.expect_table().await;
-}
-
-#[tokio::test]
-async fn the_catalogue_fails_only_if_most_items_make_no_sense() {
-    ITEMS.expect_limit().await;
-    WHOLE_ITEMS.expect_limit().await;
+async fn the_whole_catalogue_fails_only_if_most_items_are_invalid() {
+    ParsedResource { route: Some(WHOLE), ..ITEMS }.expect_limit().await;
 }
 
 /// The signatures are 40 % of the provider's response, which would soon exceed Lambda's limit.
@@ -66,16 +43,16 @@ async fn an_item_is_passed_on_without_the_signature_of_its_skin_in_any_form() {
         (r#"[{"signature":"AA"}]"#, r#"[{"signature":"AA"}]"#),
         ("5", "5"),
     ] {
-        simulator(&cloud).set_fault(ITEMS.upstream, Fault::default().with_body((ITEMS.body)(&item(skin))));
+        simulator(&cloud).set_fault(ITEMS.path, Fault::default().with_body(ITEMS.body(&item(skin))));
         cloud.kill("items").await.unwrap();
-        let full = get_at(&cloud, WHOLE_ITEMS.path, START).await;
+        let full = get_at(&cloud, WHOLE, NOW).await;
         full.data();
         assert_eq!(spelled(&full.text, "data"), format!(r#"{{"items":[{}]}}"#, item(expected)), "{skin}");
     }
     // Only the skin has a signature.
     let other = r#"{"id":"A","name":"A","material":"A","signature":"A","museum_data":{"signature":"A"}}"#;
-    simulator(&cloud).set_fault(ITEMS.upstream, Fault::default().with_body((ITEMS.body)(other)));
+    simulator(&cloud).set_fault(ITEMS.path, Fault::default().with_body(ITEMS.body(other)));
     cloud.kill("items").await.unwrap();
-    let full = get_at(&cloud, WHOLE_ITEMS.path, START).await;
+    let full = get_at(&cloud, WHOLE, NOW).await;
     assert_eq!(spelled(&full.text, "data"), format!(r#"{{"items":[{other}]}}"#));
 }

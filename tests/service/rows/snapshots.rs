@@ -1,13 +1,12 @@
-//! All modes of the bazaar serve the same snapshot. A response that can be read only as raw products, or only as prices, is a
-//! failed refresh for all modes.
+//! All modes of the bazaar serve the same snapshot. A response that can be read only as raw products, or only
+//! as prices, is a failed refresh for all modes.
 
 use local::Cloud;
-use serde_json::Value;
 use simulator::Fault;
 
-use super::table::START;
+use crate::provider::NOW;
 use crate::support::{
-    Response, await_logs, expect_clean_logs, get_at, one_instance_each, simulator, start_with,
+    Response, expect_clean_logs, get_at, line_of, one_instance_each, simulator, start_with,
 };
 use crate::upstream_faults::expect_failure;
 
@@ -60,22 +59,22 @@ async fn get_all(cloud: &Cloud, now: i64) -> Vec<Response> {
 async fn after_a_response_that_is_half_readable_the_last_good_one_serves_all_modes() {
     for body in half_readable() {
         let cloud = start().await;
-        let earlier = get_all(&cloud, START).await;
+        let earlier = get_all(&cloud, NOW).await;
         serve(&cloud, &body);
         for after in [TTL, 11 * TTL] {
             for (path, earlier) in MODES.iter().zip(&earlier) {
-                get_at(&cloud, path, START + after).await.expect_replay_of(earlier);
+                let stale = get_at(&cloud, path, NOW + after).await;
+                stale.expect_replay_of(earlier);
+                let line = line_of(&cloud, &stale).await;
+                assert_eq!((&line["level"], &line["cached"]), (&"WARN".into(), &true.into()), "{line}");
+                assert!(line["cause"].is_string(), "{line}");
             }
         }
-        let stale = |line: &Value| line["status"] == 200 && line["cause"].is_string();
-        for line in await_logs(&cloud, 2 * MODES.len(), stale).await {
-            assert_eq!((&line["level"], &line["cached"]), (&"WARN".into(), &true.into()), "{line}");
-        }
         for path in MODES {
-            expect_failure(&get_at(&cloud, path, START + 11 * TTL + 1).await, &body);
+            expect_failure(&get_at(&cloud, path, NOW + 11 * TTL + 1).await, &body);
         }
         serve(&cloud, GOOD);
-        for (position, response) in get_all(&cloud, START + 20 * TTL).await.into_iter().enumerate() {
+        for (position, response) in get_all(&cloud, NOW + 20 * TTL).await.into_iter().enumerate() {
             assert_eq!(response.cached(), position > 0, "{body}");
         }
         expect_clean_logs(&cloud);
@@ -86,16 +85,17 @@ async fn after_a_response_that_is_half_readable_the_last_good_one_serves_all_mod
 async fn orders_that_are_not_json_never_pass_through() {
     let broken = GOOD.replacen("[]", r#"[{"amount":,}]"#, 1).replace("70000", "80000");
     let cloud = start().await;
-    let earlier = get_at(&cloud, FULL, START).await;
+    let earlier = get_at(&cloud, FULL, NOW).await;
     serve(&cloud, &broken);
-    get_at(&cloud, FULL, START + TTL).await.expect_replay_of(&earlier);
-    // Only the modes `full` and `book` read orders. The other modes succeed once the pause after the failure is over.
+    get_at(&cloud, FULL, NOW + TTL).await.expect_replay_of(&earlier);
+    // Only the modes `full` and `book` read orders. The other modes succeed once the pause after the failure
+    // is over.
     let book = MODES[5];
     for path in MODES.into_iter().filter(|path| ![FULL, book].contains(path)) {
-        get_at(&cloud, path, START + TTL + 1_001).await.data();
+        get_at(&cloud, path, NOW + TTL + 1_001).await.data();
     }
     for path in [FULL, book] {
-        expect_failure(&get_at(&cloud, path, START + TTL + 1_002).await, path);
+        expect_failure(&get_at(&cloud, path, NOW + TTL + 1_002).await, path);
     }
     assert_eq!(simulator(&cloud).requests(BAZAAR), 3);
     expect_clean_logs(&cloud);
@@ -104,11 +104,11 @@ async fn orders_that_are_not_json_never_pass_through() {
 #[tokio::test]
 async fn after_a_timeout_of_one_mode_no_other_waits() {
     let cloud = start().await;
-    let earlier = get_all(&cloud, START).await;
+    let earlier = get_all(&cloud, NOW).await;
     simulator(&cloud).set_fault(BAZAAR, Fault::hang());
-    get_at(&cloud, FULL, START + TTL).await.expect_replay_of(&earlier[0]);
+    get_at(&cloud, FULL, NOW + TTL).await.expect_replay_of(&earlier[0]);
     for (path, earlier) in MODES.iter().zip(&earlier) {
-        get_at(&cloud, path, START + TTL + 8_000).await.expect_replay_of(earlier);
+        get_at(&cloud, path, NOW + TTL + 8_000).await.expect_replay_of(earlier);
     }
     assert_eq!(simulator(&cloud).requests(BAZAAR), 2);
 }

@@ -1,5 +1,5 @@
-//! Heartbeats follow only from the recorded ticks: neither the order, repetition or overlap of events nor killed recorders
-//! make a difference. A backfill of the past changes no heartbeat.
+//! Heartbeats follow only from the recorded ticks: neither the order, repetition or overlap of events nor
+//! killed recorders make a difference. A backfill of the past changes no heartbeat.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -162,7 +162,8 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     record("bazaar", 95).await;
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
-    // A run without anything to build leaves the heartbeat as it is, or writes it if a killed run has not written it.
+    // A run without anything to build leaves the heartbeat as it is, or writes it if a killed run has not
+    // written it.
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
     delete_heartbeats(&cloud).await;

@@ -1,4 +1,5 @@
-//! `GET /v1/status` shows which feeds are up to date, from heartbeats that the recorders write. The header of each file states its promise.
+//! `GET /v1/status` shows which feeds are up to date, from heartbeats that the recorders write. The header of
+//! each file states its promise.
 
 mod heartbeats;
 mod response;
@@ -15,7 +16,8 @@ use crate::support::{Response, get_at, invoke};
 
 const PATH: &str = "/v1/status";
 
-/// The feeds in the order of the response, with the intervals of their recorders in seconds (`functions/README.md`, Status).
+/// The feeds in the order of the response, with the intervals of their recorders in seconds
+/// (`functions/README.md`, Status).
 const FEEDS: [(&str, i64); 5] = [
     ("bazaar", MINUTE),
     ("candles", 5 * MINUTE),
@@ -35,9 +37,10 @@ fn event(time: i64, now: i64) -> String {
 }
 
 /// Runs the recorder of a feed on time. Panics if it fails.
-async fn record(cloud: &Cloud, feed: &str, time: i64) {
+async fn record(cloud: &Cloud, feed: &str, time: i64) -> Response {
     let response = invoke(cloud, &format!("record-{feed}"), event(time, time)).await;
     assert!(!response.headers.contains_key("x-amz-function-error"), "{feed}: {}", response.text);
+    response
 }
 
 /// The heartbeats by feed, without the recorded minutes of the last hour.
@@ -85,7 +88,13 @@ async fn respond(cloud: &Cloud, now: i64) -> Response {
 
 /// Requests the status at this time in Unix seconds. Panics if the status contradicts itself.
 async fn get_status(cloud: &Cloud, now: i64) -> Value {
-    let response = respond(cloud, now).await;
+    read_status(&respond(cloud, now).await, now)
+}
+
+/// Reads the status, which was requested at this time in Unix seconds. Panics if the status contradicts
+/// itself.
+#[track_caller]
+fn read_status(response: &Response, now: i64) -> Value {
     let data = response.data();
     assert_eq!(data["checked_at"], rfc3339(now));
     let feeds = data["feeds"].as_array().unwrap();
@@ -98,7 +107,6 @@ async fn get_status(cloud: &Cloud, now: i64) -> Value {
     data
 }
 
-/// The entry of a feed in the status.
 #[track_caller]
 fn entry<'status>(status: &'status Value, feed: &str) -> &'status Value {
     status["feeds"].as_array().unwrap().iter().find(|entry| entry["name"] == feed).unwrap()

@@ -1,22 +1,23 @@
-//! The status says which feed is healthy, since when the feed is recorded, and its last gap. A request reads at most nine rows, and fails
-//! if they cannot be read.
+//! The status says which feed is healthy, since when the feed is recorded, and its last gap. A request reads
+//! at most nine rows, and fails if they cannot be read.
 
 use std::time::Duration;
 
 use local::{Fault, Refusal};
+use recorder::feed;
 use serde_json::{Value, json};
 use simulator::Fault as UpstreamFault;
-use tables::feed;
 
 use super::{
-    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, delay, entry, get_status, heartbeat, put, record, respond,
-    rfc3339, start, unhealthy,
+    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, delay, entry, get_status, heartbeat, put, read_status,
+    record, respond, rfc3339, start, unhealthy,
 };
 use crate::auction_prices::house;
 use crate::history::market::{Market, quote};
 use crate::history::table;
 use crate::support::{
-    RECORDERS, await_logs, deployed_template, expect_clean_logs, get_at, in_repository, simulator,
+    Log, RECORDERS, await_logs, deployed_template, expect_clean_logs, get_at, in_repository, logged,
+    simulator,
 };
 use crate::upstream_faults::expect_failure;
 
@@ -31,7 +32,8 @@ fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() 
         let mut feeds = feed::FEEDS.into_iter();
         let feed = feeds.find(|feed| format!("record-{}", feed.name) == recorder).unwrap();
         assert_eq!(feed.interval, schedule.period, "{recorder}");
-        // The worst healthy case: a run is missed, and the next run begins in the last second of its minute and takes until its timeout.
+        // The worst healthy case: a run is missed, and the next run begins in the last second of its minute
+        // and takes until its timeout.
         let begins = schedule.offset.unwrap_or_default() + Duration::from_secs(59);
         assert!(feed.longest_age() >= 2 * schedule.period + begins + function.timeout, "{recorder}");
     }
@@ -42,7 +44,6 @@ fn sale(start: i64, recorded_at: i64) -> Row {
     table::sale("A", start * 1_000, recorded_at)
 }
 
-/// The marker of a slot of a series.
 fn marker(series: &str, slot: i64) -> Row {
     let row = json!({
         "pk": {"S": series}, "sk": {"S": format!("{slot:010}")}, "rows": {"N": "5"},
@@ -251,6 +252,18 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
     expect_clean_logs(&cloud);
 }
 
+/// Panics unless the only warning names the heartbeat of fire sales and the attribute.
+#[track_caller]
+fn expect_corrupt(log: &Log, attribute: &str) {
+    let [warning] = &log.warnings[..] else { panic!("{:?} is not one warning", log.warnings) };
+    assert_eq!(
+        (&warning["level"], &warning["message"]),
+        (&json!("WARN"), &json!("a corrupt row is skipped"))
+    );
+    assert_eq!((&warning["partition_key"], &warning["sort_key"]), (&json!("feeds"), &json!("fire-sales")));
+    assert!(warning["cause"].as_str().unwrap().contains(&format!("attribute {attribute} is ")), "{warning}");
+}
+
 #[tokio::test]
 async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_again() {
     let cloud = start().await;
@@ -277,27 +290,16 @@ async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_agai
             [Some(json!({"S": "soon"})), Some(json!({"N": "1.5"})), None].map(|value| with(attribute, value)),
         );
     }
-    let is_warning = |line: &Value| line["level"] == "WARN" && line["message"] == "a corrupt row is skipped";
-    let mut warnings = 0;
     for (corrupt, attribute) in cases {
         put(&cloud, &corrupt).await;
-        let broken = get_status(&cloud, START).await;
+        let (response, log) = logged(&cloud, respond(&cloud, START)).await;
+        let broken = read_status(&response, START);
         assert_eq!(unhealthy(&broken), ["fire-sales"], "{corrupt:?}");
         assert_eq!(entry(&broken, "fire-sales")["last_recorded_at"], Value::Null, "{corrupt:?}");
-        warnings += 1;
-        let warning = await_logs(&cloud, warnings, is_warning).await.pop().unwrap();
-        assert_eq!(
-            (&warning["partition_key"], &warning["sort_key"]),
-            (&"feeds".into(), &"fire-sales".into())
-        );
-        assert!(
-            warning["cause"].as_str().unwrap().contains(&format!("attribute {attribute} is ")),
-            "{warning}"
-        );
+        expect_corrupt(&log, &attribute);
         // The recorder replaces the row, and also logs a warning.
-        record(&cloud, "fire-sales", START).await;
-        warnings += 1;
-        await_logs(&cloud, warnings, is_warning).await;
+        let (_, log) = logged(&cloud, record(&cloud, "fire-sales", START)).await;
+        expect_corrupt(&log, &attribute);
         assert_eq!(unhealthy(&get_status(&cloud, START).await), [""; 0], "{corrupt:?}");
     }
     expect_clean_logs(&cloud);

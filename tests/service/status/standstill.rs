@@ -1,5 +1,5 @@
-//! `data_changed_at` says when the provider's data last changed. A market whose data do not change for ten minutes is unhealthy and sets
-//! off an alarm.
+//! `data_changed_at` says when the provider's data last changed. A market whose data do not change for ten
+//! minutes is unhealthy and sets off an alarm.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ use crate::support::{await_logs, expect_clean_logs, in_repository, simulator};
 
 const MESSAGE: &str = "the data of the provider have not changed";
 
-/// Makes the provider serve data of the feed, refreshed at this time in Unix seconds. A different value of `data`
-/// means different data.
+/// Makes the provider serve data of the feed, refreshed at this time in Unix seconds. A different value of
+/// `data` means different data.
 fn show(cloud: &Cloud, feed: &str, data: i64, refreshed_at: i64) {
     let time_ms = refreshed_at * 1_000;
     let number = usize::try_from(data).unwrap();

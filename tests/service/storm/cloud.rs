@@ -1,7 +1,7 @@
 //! Starts the cloud of the storm, with its upstream and its journal, and sends it requests.
 
 use std::num::NonZeroU16;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::routes::VERSION_1;
@@ -13,14 +13,14 @@ use serde_json::Value;
 use simulator::Clock;
 
 use super::history;
-use super::journal::{Journal, Moment, Recorded};
+use super::journal::{Journal, Moment, OBSERVED, Recorded};
 use super::query::Query;
-use super::snapshot::Game;
 use super::upstream::Upstream;
 use super::weather;
 use crate::support::{KEY_HEADER, Response, get_at, send_with, start_with, with_parameters};
 
-/// The number of instances of each function. There are more instances than clients, so no request waits for an instance, as on AWS.
+/// The number of instances of each function. There are more instances than clients, so no request waits for
+/// an instance, as on AWS.
 const INSTANCES: u16 = 12;
 
 /// A request without a response for this long is a failure.
@@ -51,16 +51,18 @@ pub(super) struct StormCloud {
     pub(super) upstream: Upstream,
     pub(super) journal: Arc<Journal>,
     pub(super) has_stage_cache: bool,
+    /// An earlier object with running auctions.
+    earlier: Mutex<Vec<u8>>,
 }
 
 impl StormCloud {
     pub(super) async fn start(seed: u64, clock: Clock) -> Self {
         let journal = Arc::new(Journal::new(clock.clone()));
-        let upstream = Upstream::start(Game::new(seed), Arc::clone(&journal), seed).await;
+        let upstream = Upstream::start(Arc::clone(&journal), seed).await;
         let lines = Arc::clone(&journal);
         let options = Options {
             clock,
-            upstream: local::Upstream::Url(upstream.url.clone()),
+            upstream: local::Upstream::Url(upstream.simulator.url()),
             schedules: true,
             // The schedules begin at a random second of the minute.
             schedules_begin_after: Duration::from_millis(Rng::with_seed(seed).u64(..60_000)),
@@ -80,7 +82,7 @@ impl StormCloud {
             ("StarterBurstLimit", "1"),
         ];
         let local = start_with(with_parameters(options, &parameters)).await;
-        Self { seed, local, upstream, journal, has_stage_cache }
+        Self { seed, local, upstream, journal, has_stage_cache, earlier: Mutex::default() }
     }
 
     pub(super) fn set_weather(&self, rng: &mut Rng, is_hanging: bool) {
@@ -89,12 +91,28 @@ impl StormCloud {
             self.journal.count(kind);
             self.local.dynamodb().set_fault(fault);
         }
+        self.harm_listings(rng);
+    }
+
+    /// Deletes or replaces the object with running auctions, or does nothing, at random.
+    fn harm_listings(&self, rng: &mut Rng) {
+        let file = self.local.listings().join("listings");
+        let present = std::fs::read(&file).unwrap_or_default();
+        let Some((kind, content)) = weather::object(rng, &present, &mut self.earlier.lock().unwrap()) else {
+            return;
+        };
+        self.journal.count(kind);
+        if let Some(content) = content {
+            let other = self.local.listings().with_extension("other");
+            std::fs::write(&other, content).unwrap();
+            std::fs::rename(other, file).unwrap();
+        } else {
+            // There may be none.
+            let _ = std::fs::remove_file(file);
+        }
     }
 
     /// Sends the request.
-    ///
-    /// # Errors
-    /// If there is no response.
     pub(super) async fn exchange(&self, query: Query, caller: Caller) -> Result<Exchange, String> {
         let keys = self.local.keys().unwrap();
         let key = match caller {
@@ -130,15 +148,15 @@ impl StormCloud {
         }
     }
 
-    /// Requests the last hour of the bazaar's history without the gateway, and checks that it has every recorded minute. Returns the number
-    /// of points.
+    /// Requests the last hour of the bazaar's history without the gateway, and checks that it has every
+    /// recorded minute. Returns the number of points.
     ///
     /// # Errors
     /// The first missing or wrong point.
     pub(super) async fn expect_recorded(&self) -> Result<usize, String> {
         let now_ms = self.journal.clock.now_ms();
         let mut charts = Vec::new();
-        for id in history::OBSERVED {
+        for id in OBSERVED {
             let path = format!("/v1/bazaar/history?item_id={id}&range=1h");
             charts.push((id, get_at(&self.local, &path, now_ms).await.data()));
         }

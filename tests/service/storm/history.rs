@@ -1,5 +1,6 @@
-//! Checks during the storm that histories show only data that the upstream has served. After the storm, checks that the bazaar's history
-//! has every recorded minute of the last hour. Other tests check how candles and prices follow from minutes.
+//! Checks during the storm that histories show only data that the upstream has served. After the storm,
+//! checks that the bazaar's history has every recorded minute of the last hour. Other tests check how candles
+//! and prices follow from minutes.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,6 @@ use super::journal::{Journal, Quotes};
 use super::query::Kind;
 use crate::history::{HOUR, MINUTE};
 use crate::oracle::Quote;
-
-/// The products whose history the storm checks.
-pub(super) const OBSERVED: [&str; 4] = ["INK_SACK:3", "ENCHANTED_DIAMOND", "COAL", "WHEAT"];
 
 /// The longest time in seconds that a recorder takes to read a body: its timeout.
 const READING: i64 = 50;
@@ -39,8 +37,8 @@ fn entries(data: &Value) -> Result<&Vec<Value>, String> {
     data["history"].as_array().ok_or_else(|| format!("no history: {data:.200}"))
 }
 
-/// Returns the quotes by recorded minute. Each quote must be from a snapshot that was served at most [`READING`] seconds before the quote's
-/// minute, or later.
+/// Returns the quotes by recorded minute. Each quote must be from a snapshot that was requested at most
+/// [`READING`] seconds before the quote's minute, or later.
 fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quote>, String> {
     let shown = &journal.entries().quotes;
     let mut quotes = BTreeMap::new();
@@ -48,7 +46,7 @@ fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quot
         let time = point["recorded_at"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
         let minute = time.ok_or("a point has no time")?.as_second();
         let quote = Quote::of_point(point)?;
-        let mut since = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 + READING >= minute);
+        let mut since = shown.iter().filter(|shown| shown.requested.cloud_ms / 1_000 + READING >= minute);
         if !since.any(|shown| shown.content.get(id) == Some(&quote)) {
             return Err(format!("no snapshot that the recorder could read has {point} of {id}"));
         }
@@ -57,7 +55,8 @@ fn chart(journal: &Journal, id: &str, data: &Value) -> Result<BTreeMap<i64, Quot
     Ok(quotes)
 }
 
-/// Checks that each recorded minute of the last hour has all quotes of one snapshot. Returns the number of points.
+/// Checks that each recorded minute of the last hour has all quotes of one snapshot. Returns the number of
+/// points.
 ///
 /// # Errors
 /// The first missing or wrong minute.
@@ -77,7 +76,7 @@ pub(super) fn expect_recorded(
     for line in entries.recorded.iter().filter(|line| line.tick > oldest) {
         let found = minutes.entry(line.tick).or_default();
         let mut shown = entries.quotes.iter().filter(|shown| {
-            let is_late = shown.sent.cloud_ms / 1_000 + READING >= line.tick;
+            let is_late = shown.requested.cloud_ms / 1_000 + READING >= line.tick;
             is_late && shown.requested.real <= line.logged.real
         });
         if !shown.any(|shown| shown.content == *found) {

@@ -1,4 +1,5 @@
-//! The journal of the storm: the bodies that the upstream served, the faults, and the failures that functions logged.
+//! The journal of the storm: the bodies that the upstream served, the faults, and the failures that functions
+//! logged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -7,9 +8,17 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use simulator::Clock;
 
-use super::history::OBSERVED;
 use super::snapshot::Snapshot;
-use crate::oracle::{Facts, Quote, Source, past_mayor, sale};
+use super::source::Source;
+use crate::oracle::Quote;
+use crate::provider::{Data, ELECTION, FIRE_SALES, Facts};
+
+/// The products whose history the storm checks.
+pub(super) const OBSERVED: [&str; 4] = ["INK_SACK:3", "ENCHANTED_DIAMOND", "COAL", "WHEAT"];
+
+/// The longest time that the gateway waits for an invocation. The end of a fetch, and the storage in a stage
+/// cache, can be this much later than the request.
+pub(super) const INVOCATION_MS: i64 = 29_000;
 
 /// A moment on both clocks: the real clock, and the cloud's clock, which jumps.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +39,6 @@ impl Moment {
 pub(super) struct Serving {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) requested: Moment,
-    pub(super) sent: Moment,
 }
 
 /// A log line about a function's failure.
@@ -41,8 +49,12 @@ pub(super) struct Failure {
 }
 
 /// Parts of the causes of failures that the storm's faults or a busy machine can explain.
-const CAUSES: [&str; 10] = [
+const CAUSES: [&str; 14] = [
+    "no run of record-candles has written names",
     "no run of record-auctions has succeeded",
+    "the file has not been replaced",
+    "the bucket or folder refused the request",
+    "the file is incomplete or has other content",
     "upstream",
     "the table ",
     "of another request did not end in time",
@@ -68,7 +80,6 @@ pub(super) type Quotes = BTreeMap<&'static str, Quote>;
 /// The part of a served body of the bazaar that recorders store.
 pub(super) struct Shown {
     pub(super) requested: Moment,
-    pub(super) sent: Moment,
     pub(super) content: Quotes,
 }
 
@@ -104,17 +115,19 @@ impl Journal {
 
     /// Adds a complete body, before it is sent.
     pub(super) fn serve(&self, snapshot: &Arc<Snapshot>, requested: Moment) {
-        let sent = Moment::now(&self.clock);
         let quotes = match snapshot.facts() {
             Facts::Bazaar(market) => {
                 OBSERVED.iter().filter_map(|id| Some((*id, market.quote(id)?))).collect()
             }
             Facts::Single(_) => Quotes::new(),
         };
-        let body = || serde_json::from_str::<Value>(&snapshot.text).unwrap();
-        let mut shown = match &snapshot.source {
-            Source::FireSales => body()["sales"].as_array().unwrap().iter().filter_map(sale).collect(),
-            Source::Election => vec![past_mayor(&body()["mayor"])],
+        let mut shown = match snapshot.facts() {
+            Facts::Single(Some(Data::Parsed(data))) if snapshot.source.path == FIRE_SALES.path => {
+                data["sales"].as_array().unwrap().clone()
+            }
+            Facts::Single(Some(Data::Parsed(data))) if snapshot.source.path == ELECTION.path => {
+                vec![data["mayor"].clone()]
+            }
             _ => Vec::new(),
         };
         // An entry in the history of fire sales has neither start nor end.
@@ -124,10 +137,10 @@ impl Journal {
         let mut entries = self.entries();
         shown.retain(|shown| !entries.shown.contains(shown));
         entries.shown.extend(shown);
-        if snapshot.source == Source::Bazaar {
-            entries.quotes.push(Shown { requested, sent, content: quotes });
+        if snapshot.source.is_bazaar() {
+            entries.quotes.push(Shown { requested, content: quotes });
         }
-        let serving = Serving { snapshot: Arc::clone(snapshot), requested, sent };
+        let serving = Serving { snapshot: Arc::clone(snapshot), requested };
         entries.servings.entry(snapshot.source.clone()).or_default().push(serving);
     }
 
@@ -165,7 +178,7 @@ impl Journal {
         };
         let mut entries = self.entries();
         for servings in entries.servings.values_mut() {
-            servings.retain(|serving| is_kept(serving.sent));
+            servings.retain(|serving| is_kept(serving.requested));
         }
         entries.failures.retain(|failure| is_kept(failure.logged));
     }

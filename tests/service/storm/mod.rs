@@ -1,14 +1,16 @@
-//! In a storm, clients request every route while the upstream, DynamoDB and the functions' hosts fail at random, events come late or
-//! twice, and the clock jumps. Every response is right or an honest error, and in the end every recorded minute of the bazaar is served.
+//! In a storm, clients request every route while the upstream, DynamoDB and the functions' hosts fail at
+//! random, events come late or twice, and the clock jumps. Every response is right or an honest error, and in
+//! the end every recorded minute of the bazaar is served.
 //!
-//! `STORM_SECONDS` sets the length. `STORM_SEED` repeats a storm, apart from effects of concurrency. With an odd seed, the cloud has a
-//! stage cache. Each storm prints its seed and a summary.
+//! `STORM_SECONDS` sets the length. `STORM_SEED` repeats a storm, apart from effects of concurrency. With an
+//! odd seed, the cloud has a stage cache. Each storm prints its seed and a summary.
 
 mod cloud;
 mod history;
 mod journal;
 mod query;
 mod snapshot;
+mod source;
 mod summary;
 mod upstream;
 mod verdict;
@@ -41,11 +43,12 @@ const CLIENTS: u64 = 6;
 /// The storm ends early after this many wrong responses.
 const ENOUGH: usize = 5;
 
-/// The most attempts of a recorder or a route after the storm. On a busy machine, a cold start can take too long.
+/// The most attempts of a recorder or a route after the storm. On a busy machine, a cold start can take too
+/// long.
 const MOST_TRIES: u32 = 10;
 
-/// Within this time, a run of `record-candles` builds the current interval: the interval ends, is complete two minutes later, and runs are
-/// five minutes apart.
+/// Within this time, a run of `record-candles` builds the current interval: the interval ends, is complete
+/// two minutes later, and runs are five minutes apart.
 const NEXT_CANDLES: Duration = Duration::from_mins(8);
 
 /// The storm starts this long before an election closes, so the election closes during the storm.
@@ -98,7 +101,8 @@ fn start_ms(seed: u64) -> i64 {
 }
 
 impl Storm {
-    /// Lets clients send requests for this long, in rounds. Each round has its own faults, and the clock jumps after it.
+    /// Lets clients send requests for this long, in rounds. Each round has its own faults, and the clock
+    /// jumps after it.
     async fn rage(self: &Arc<Self>, length: Duration) {
         let end = Instant::now() + length;
         let mut rng = Rng::with_seed(self.cloud.seed);
@@ -111,7 +115,8 @@ impl Storm {
         let mut round = 0;
         while Instant::now() < end && self.summary.lock().unwrap().wrong.len() < ENOUGH {
             round += 1;
-            // In a round with hanging requests, all clients wait for the slowest response, so such rounds are rare.
+            // In a round with hanging requests, all clients wait for the slowest response, so such rounds are
+            // rare.
             let is_hanging = round == 4 || rng.u32(..12) == 0;
             self.cloud.set_weather(&mut rng, is_hanging);
             drop(closed.take());
@@ -136,8 +141,8 @@ impl Storm {
         }
     }
 
-    /// Sends a recorder an event that its schedule also sends, twice at once. Events of auctions are up to two minutes late: the storm checks
-    /// that prices of the bazaar are of their minute.
+    /// Sends a recorder an event that its schedule also sends, twice at once. Events of auctions are up to
+    /// two minutes late: the storm checks that prices of the bazaar are of their minute.
     async fn send_event_again(self: Arc<Self>, mut rng: Rng) {
         let recorder = *rng.choice(&RECORDERS).unwrap();
         let late = if recorder == "record-auctions" { rng.i64(0..=2) } else { 0 };
@@ -186,7 +191,8 @@ impl Storm {
         }
     }
 
-    /// Ends all faults. Then every recorder must record, every route must respond, and every recorded minute must be served.
+    /// Ends all faults. Then every recorder must record, every route must respond, and every recorded minute
+    /// must be served.
     async fn calm_down(&self) {
         self.cloud.upstream.set(Weather::CALM);
         self.cloud.local.dynamodb().clear_faults();
@@ -232,8 +238,8 @@ impl Storm {
         Ok(())
     }
 
-    /// Repeats the request until the response is a 200 or a 404, at most [`MOST_TRIES`] times. A 404 can be right, because the game does not
-    /// list every product at every time.
+    /// Repeats the request until the response is a 200 or a 404, at most [`MOST_TRIES`] times. A 404 can be
+    /// right, because the game does not list every product at every time.
     async fn expect_success(&self, query: &Query) -> Result<(), String> {
         for _ in 0..MOST_TRIES {
             let exchange = self.cloud.exchange(query.clone(), Caller::Pro).await;

@@ -5,16 +5,15 @@ use common::routes::{Route, VERSION_1};
 use fastrand::Rng;
 use openapi::failing_requests;
 
-use super::history::OBSERVED;
+use super::journal::{INVOCATION_MS, OBSERVED};
 use super::snapshot::PAGES;
-use super::verdict::INVOCATION_MS;
-use crate::oracle::Source;
+use super::source::Source;
+use crate::provider::{AUCTIONS, WHOLE};
 use crate::support::{passing_examples, recorded_requests};
 
 /// The players whose profiles are requested.
 const PLAYERS: [&str; 6] = ["storm_rider", "Weather_Cock", "x", "neverplayed", "Umbrella", "whale"];
 
-/// The kind of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     /// A route, or a page of auctions, for which only one response follows from a snapshot.
@@ -30,7 +29,6 @@ pub(super) enum Kind {
     Status,
     /// A page, player or interval that does not exist.
     Unknown,
-    /// A request with an invalid parameter.
     Invalid,
 }
 
@@ -70,7 +68,8 @@ impl Query {
         rng.choice(queries).unwrap()
     }
 
-    /// Requests to every route, with random parameters, except `/v1/usage`, whose limit allows an account few requests.
+    /// Requests to every route, with random parameters, except `/v1/usage`, whose limit allows an account few
+    /// requests.
     pub(super) fn of_every_route(rng: &mut Rng) -> Vec<Self> {
         let product = *rng.choice(&OBSERVED).unwrap();
         let some = (*rng.choice(&[product, product, product, "NOTHING"]).unwrap()).to_owned();
@@ -84,10 +83,10 @@ impl Query {
         let flips =
             format!("/v1/bazaar?mode=flips&limit={limit}&min_price={}&min_volume={}", rules[0], rules[1]);
         let mut queries = vec![
-            Self::new("/v1/mayor", Kind::Whole(Source::Election)),
-            Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales)),
-            Self::new("/v1/items", Kind::Whole(Source::Items)),
-            Self::new(format!("/v1/auctions?page={page}"), Kind::Whole(Source::Auctions(page))),
+            Self::new(
+                format!("/v1/auctions?page={page}"),
+                Kind::Whole(Source::with(AUCTIONS.path, page.to_string())),
+            ),
             Self::new(format!("/v1/profile/{player}"), Kind::Player(player.to_owned())),
             Self::new("/v1/bazaar", Kind::Bazaar(Mode::Full)),
             Self::new("/v1/bazaar?mode=list", Kind::Bazaar(Mode::List)),
@@ -103,6 +102,8 @@ impl Query {
             Self::new(format!("/v1/fire-sales/history?limit={limit}"), Kind::History),
             Self::new(format!("/v1/bazaar/candles?item_id={product}&limit={limit}"), Kind::Recorded),
             Self::new("/v1/auctions/prices", Kind::Recorded),
+            Self::new(format!("/v1/auctions/listings?id=HYPERION&limit={limit}"), Kind::Recorded),
+            Self::new("/v1/auctions/listings?id=GOLDEN_DRAGON%3B4&min_level=100", Kind::Recorded),
             Self::new("/v1/status", Kind::Status),
         ];
         queries.extend(recorded_requests().map(|path| Self::new(path, Kind::Recorded)));
@@ -116,15 +117,16 @@ impl Query {
             let path = format!("/v1/bazaar/history?item_id={product}&range={range}");
             queries.push(Self::new(path, Kind::Chart(product)));
         }
-        let passing = passing_examples();
+        let whole = WHOLE.iter().map(|resource| (resource.route.unwrap(), resource.path));
+        let passing = passing_examples().map(|(example, resource)| (example.path, resource.path));
         queries.extend(
-            passing.map(|(example, resource)| Self::new(example.path, Kind::Whole(Source::Passed(resource)))),
+            whole.chain(passing).map(|(route, path)| Self::new(route, Kind::Whole(Source::of(path)))),
         );
         queries
     }
 
-    /// The TTL, the highest usual age of data, and the highest age while the provider fails, in milliseconds (`functions/README.md`,
-    /// Caching).
+    /// The TTL, the highest usual age of data, and the highest age while the provider fails, in milliseconds
+    /// (`functions/README.md`, Caching).
     pub(super) fn ages_ms(&self, has_stage_cache: bool) -> [i64; 3] {
         let ttl_ms = i64::try_from(self.route.cache.as_millis()).unwrap();
         let stored_ms = if has_stage_cache { ttl_ms + INVOCATION_MS } else { 0 };

@@ -1,29 +1,15 @@
-//! The upstream of the storm serves the game and the names of its players, with random faults, and keeps a journal.
+//! The upstream of the storm is the simulator, with random faults, and keeps a journal.
 
-use std::convert::Infallible;
-use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use fastrand::Rng;
-use futures_util::stream;
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
-use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use hyper::server::conn::http1::Builder;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
-use simulator::{Resource, names};
-use tokio::net::TcpListener;
+use simulator::{Fault, Options, Simulator, names};
 
 use super::journal::{Journal, Moment};
-use super::snapshot::{Game, Snapshot};
-use crate::oracle::Source;
-
-type Body = UnsyncBoxBody<Bytes, io::Error>;
+use super::snapshot::Game;
+use super::source::Source;
+use crate::provider::parsed;
 
 const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 
@@ -40,7 +26,8 @@ impl Weather {
     pub(super) const CALM: Self = Self { faults: 0, hangs: 0 };
 }
 
-/// Statuses that something in front of the provider sends, or that the provider sends while a refresh makes a path unavailable for a moment.
+/// Statuses that something in front of the provider sends, or that the provider sends while a refresh makes a
+/// path unavailable for a moment.
 const STATUSES: [u16; 12] = [500, 502, 503, 504, 301, 400, 401, 403, 404, 404, 422, 530];
 
 /// Bodies that are not valid responses, with their statuses.
@@ -55,7 +42,7 @@ const BODIES: [(u16, &str); 4] = [
 ];
 
 #[derive(Debug, Clone, Copy)]
-enum Fault {
+enum Trouble {
     /// Another status or body.
     Other(u16, &'static str),
     HalfJson,
@@ -63,8 +50,8 @@ enum Fault {
     Close,
     RateLimit(u64),
     Hang,
-    /// A good body, but late.
-    Slow(Duration),
+    /// A good body, but this many milliseconds late.
+    Slow(u64),
     /// A 404 for a page that exists.
     LostPage,
     /// The rows of the previous page.
@@ -74,8 +61,8 @@ enum Fault {
     MostRows,
 }
 
-impl Fault {
-    /// A random fault that the source can have, or none.
+impl Trouble {
+    /// Random trouble that the source can have, or none.
     fn any(rng: &mut Rng, weather: Weather, source: &Source) -> Option<Self> {
         if rng.u32(..1_000) >= weather.faults {
             return None;
@@ -83,11 +70,11 @@ impl Fault {
         if rng.u32(..1_000) < weather.hangs {
             return Some(Self::Hang);
         }
-        let kinds = match source {
-            Source::Election | Source::Passed(_) | Source::Names => 12,
-            Source::Auctions(1..) => 16,
-            Source::Auctions(0) => 15,
-            _ => 14,
+        let kinds = match source.page() {
+            Some(1..) => 16,
+            Some(0) => 15,
+            None if parsed().any(|resource| resource.path == source.path) => 14,
+            None => 12,
         };
         Some(match rng.u32(..kinds) {
             0..3 => Self::Other(*rng.choice(&STATUSES).unwrap(), "junk"),
@@ -101,7 +88,7 @@ impl Fault {
             9 => Self::RateLimit(rng.u64(1..20)),
             10 | 11 => {
                 let longest = if weather.hangs > 0 { 6_000 } else { 1_500 };
-                Self::Slow(Duration::from_millis(rng.u64(50..longest)))
+                Self::Slow(rng.u64(50..longest))
             }
             12 => Self::SomeRows,
             13 => Self::MostRows,
@@ -112,7 +99,7 @@ impl Fault {
 }
 
 pub(super) struct Upstream {
-    pub(super) url: String,
+    pub(super) simulator: Simulator,
     shared: Arc<Shared>,
 }
 
@@ -124,17 +111,19 @@ struct Shared {
 }
 
 impl Upstream {
-    pub(super) async fn start(game: Game, journal: Arc<Journal>, seed: u64) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+    pub(super) async fn start(journal: Arc<Journal>, seed: u64) -> Self {
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        let clock = journal.clock.clone();
+        let simulator = Simulator::start(Options { seed, address, clock }).await.unwrap();
         let shared = Arc::new(Shared {
-            game,
+            game: Game::new(seed),
             journal,
             weather: Mutex::new(Weather::CALM),
             rng: Mutex::new(Rng::with_seed(seed)),
         });
-        tokio::spawn(serve(listener, Arc::clone(&shared)));
-        Self { url, shared }
+        let choosing = Arc::clone(&shared);
+        simulator.choose_faults(move |path, query| choosing.fault(path, query));
+        Self { simulator, shared }
     }
 
     pub(super) fn set(&self, weather: Weather) {
@@ -142,141 +131,76 @@ impl Upstream {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let shared = Arc::clone(&shared);
-        let service = service_fn(move |request| respond(Arc::clone(&shared), request));
-        // The connection may fail on purpose, or because a function was killed.
-        tokio::spawn(Builder::new().serve_connection(TokioIo::new(stream), service));
-    }
-}
-
-fn source_at(path: &str, parameter: String) -> Source {
-    match path {
-        "/v2/resources/skyblock/election" => Source::Election,
-        "/v2/resources/skyblock/items" => Source::Items,
-        "/v2/skyblock/firesales" => Source::FireSales,
-        "/v2/skyblock/bazaar" => Source::Bazaar,
-        "/v2/skyblock/auctions" => Source::Auctions(parameter.parse().unwrap()),
-        "/v2/skyblock/auctions_ended" => Source::EndedAuctions,
-        "/v2/skyblock/profiles" => Source::Profiles(parameter),
-        other => Resource::at(other).map_or(Source::Names, Source::Passed),
-    }
-}
-
-async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {
-    let requested = Moment::now(&shared.journal.clock);
-    let path = request.uri().path().to_owned();
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    let parameter = query.split_once('=').map(|(_, value)| value.to_owned()).unwrap_or_default();
-    let source = source_at(&path, parameter);
-    let (fault, mut rng) = {
-        let mut rng = shared.rng.lock().unwrap();
-        let weather = *shared.weather.lock().unwrap();
-        (Fault::any(&mut rng, weather, &source), rng.fork())
-    };
-    if let Some(fault) = fault {
-        // Counts the fault without its parameters.
-        shared.journal.count(format!("{fault:?}").split('(').next().unwrap());
-    }
-    match fault {
-        Some(Fault::Hang) => return std::future::pending().await,
-        Some(Fault::Close) => return Err(io::Error::other("closed on purpose")),
-        Some(Fault::Slow(delay)) => tokio::time::sleep(delay).await,
-        Some(Fault::Other(status, body)) => return Ok(response(status, body)),
-        Some(Fault::RateLimit(seconds)) => {
-            return Ok(with_header(
-                response(429, r#"{"success":false,"throttle":true}"#),
-                RETRY_AFTER,
-                seconds,
-            ));
-        }
-        Some(Fault::LostPage) => {
-            shared.journal.entries().lost_pages.push(requested.cloud_ms);
-            return Ok(lost_page());
-        }
-        _ => {}
-    }
-    if source == Source::Names {
-        let found = names::lookup(shared.game.seed, path.strip_prefix(NAME_SERVICE).unwrap());
-        return Ok(match fault {
-            Some(Fault::Cut) => cut(&found.body.into()),
-            Some(Fault::HalfJson) => response(200, found.body[..found.body.len() / 2].to_owned()),
-            _ => response(found.status, found.body),
-        });
-    }
-    let journal = Arc::clone(&shared.journal);
-    let rendered = tokio::task::spawn_blocking(move || {
-        let snapshot = match (fault, &source) {
-            (Some(Fault::RepeatedPage), Source::Auctions(page)) => {
-                let before = shared.game.snapshot(&Source::Auctions(page - 1), requested.cloud_ms);
-                before.map(|before| before.repeated())
-            }
-            _ => shared.game.snapshot(&source, requested.cloud_ms),
+impl Shared {
+    /// The response to a request, also without trouble: the journal must know the body.
+    fn fault(&self, path: &str, query: &str) -> Fault {
+        let requested = Moment::now(&self.journal.clock);
+        let parameter = query.split_once('=').map(|(_, value)| value.to_owned()).unwrap_or_default();
+        let source = Source::with(path, parameter);
+        let (trouble, mut rng) = {
+            let mut rng = self.rng.lock().unwrap();
+            let weather = *self.weather.lock().unwrap();
+            (Trouble::any(&mut rng, weather, &source), rng.fork())
         };
-        snapshot.map(|snapshot| body(&journal, &snapshot, fault, &mut rng, requested))
-    });
-    Ok(rendered.await.unwrap().unwrap_or_else(lost_page))
-}
-
-fn lost_page() -> Response<Body> {
-    response(404, r#"{"success":false,"cause":"Page not found"}"#)
-}
-
-/// The response with this snapshot, changed by the fault.
-fn body(
-    journal: &Journal,
-    snapshot: &Arc<Snapshot>,
-    fault: Option<Fault>,
-    rng: &mut Rng,
-    requested: Moment,
-) -> Response<Body> {
-    let spoiled = |most: bool, rng: &mut Rng| {
-        let spoiled = snapshot.spoiled(rng, most).unwrap_or_else(|| Arc::clone(snapshot));
-        if !spoiled.facts().is_usable() {
-            journal.count("too many unusable rows");
+        if let Some(trouble) = trouble {
+            // Counts the trouble without its parameters.
+            self.journal.count(format!("{trouble:?}").split('(').next().unwrap());
         }
-        journal.serve(&spoiled, requested);
-        response(200, spoiled.text.clone())
-    };
-    match fault {
-        Some(Fault::Cut) => cut(&snapshot.text.clone().into()),
-        Some(Fault::HalfJson) => {
-            let half = snapshot.text.floor_char_boundary(snapshot.text.len() / 2);
-            response(200, snapshot.text[..half].to_owned())
-        }
-        Some(Fault::SomeRows) => spoiled(false, rng),
-        Some(Fault::MostRows) => spoiled(true, rng),
-        _ => {
-            journal.serve(snapshot, requested);
-            if rng.bool() {
-                return with_header(response(200, snapshot.gzipped()), CONTENT_ENCODING, "gzip");
+        match trouble {
+            Some(Trouble::Hang) => Fault::hang(),
+            Some(Trouble::Close) => Fault::close(),
+            Some(Trouble::Other(status, body)) => Fault::status(status).with_body(body),
+            Some(Trouble::RateLimit(seconds)) => Fault::status(429)
+                .with_body(r#"{"success":false,"throttle":true}"#)
+                .with_header("Retry-After", seconds.to_string()),
+            Some(Trouble::LostPage) => {
+                self.journal.entries().lost_pages.push(requested.cloud_ms);
+                Fault::status(404)
             }
-            response(200, snapshot.text.clone())
+            Some(Trouble::Slow(delay_ms)) => {
+                Fault { delay_ms, ..self.body(&source, trouble, &mut rng, requested) }
+            }
+            _ => self.body(&source, trouble, &mut rng, requested),
         }
+    }
+
+    /// The response with the source's body, changed by the trouble. A complete body is added to the journal.
+    fn body(&self, source: &Source, trouble: Option<Trouble>, rng: &mut Rng, requested: Moment) -> Fault {
+        if let Some(name) = source.path.strip_prefix(NAME_SERVICE) {
+            return part(&names::lookup(self.game.seed, name).body, trouble).unwrap_or_default();
+        }
+        let snapshot = match (trouble, source.page()) {
+            (Some(Trouble::RepeatedPage), Some(page)) => {
+                let before = Source::with(&source.path, (page - 1).to_string());
+                self.game.snapshot(&before, requested.cloud_ms).map(|before| before.repeated())
+            }
+            _ => self.game.snapshot(source, requested.cloud_ms),
+        };
+        let Some(snapshot) = snapshot else { return Fault::status(404) };
+        if let Some(fault) = part(&snapshot.text, trouble) {
+            return fault;
+        }
+        let most = matches!(trouble, Some(Trouble::MostRows));
+        let is_spoiled = most || matches!(trouble, Some(Trouble::SomeRows));
+        let spoiled = if is_spoiled { snapshot.spoiled(rng, most) } else { None };
+        let served = spoiled.unwrap_or(snapshot);
+        if is_spoiled && !served.facts().is_usable() {
+            self.journal.count("too many unusable rows");
+        }
+        self.journal.serve(&served, requested);
+        if !is_spoiled && rng.bool() {
+            return Fault::default().with_body(served.gzipped()).with_header("Content-Encoding", "gzip");
+        }
+        Fault::default().with_body(served.text.as_str())
     }
 }
 
-/// Announces the whole body, sends half of it, and closes the connection.
-fn cut(text: &Bytes) -> Response<Body> {
-    let frames = [Ok(Frame::data(text.slice(..text.len() / 2))), Err(io::Error::other("cut on purpose"))];
-    let mut response = response(200, Bytes::new());
-    *response.body_mut() = StreamBody::new(stream::iter(frames)).boxed_unsync();
-    with_header(response, CONTENT_LENGTH, text.len())
-}
-
-fn response(status: u16, body: impl Into<Bytes>) -> Response<Body> {
-    let body = Full::new(body.into()).map_err(|never: Infallible| match never {}).boxed_unsync();
-    let response = Response::builder().status(status);
-    response.header(CONTENT_TYPE, "application/json").body(body).unwrap()
-}
-
-fn with_header(
-    mut response: Response<Body>,
-    name: HeaderName,
-    value: impl std::fmt::Display,
-) -> Response<Body> {
-    let value = HeaderValue::try_from(value.to_string()).unwrap();
-    response.headers_mut().insert(name, value);
-    response
+/// The response with a part of the body, if that is the trouble.
+fn part(text: &str, trouble: Option<Trouble>) -> Option<Fault> {
+    let half = text.len() / 2;
+    match trouble {
+        Some(Trouble::Cut) => Some(Fault::truncate(half).with_body(text)),
+        Some(Trouble::HalfJson) => Some(Fault::default().with_body(&text[..text.floor_char_boundary(half)])),
+        _ => None,
+    }
 }

@@ -1,5 +1,5 @@
-//! Decides whether a response is right: its data follow from one snapshot that the upstream served and are not too old, and its
-//! headers are true. An error is right if it has a reason.
+//! Decides whether a response is right: its data follow from one snapshot that the upstream served and are
+//! not too old, and its headers are true. An error is right if it has a reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,15 +15,12 @@ use simulator::names;
 
 use super::cloud::{Caller, Exchange};
 use super::history;
-use super::journal::{Failure, Journal, Serving};
+use super::journal::{Failure, INVOCATION_MS, Journal, Serving};
 use super::query::{Kind, Mode};
 use super::snapshot::Snapshot;
-use crate::oracle::{Data, Facts, Source};
+use super::source::Source;
+use crate::provider::{BAZAAR, Data, Facts, PROFILES};
 use crate::support::{AUTHORIZER, Response};
-
-/// The longest time that the gateway waits for an invocation. A fetch, and the storage in a stage cache, can be this much later than the
-/// request.
-pub(super) const INVOCATION_MS: i64 = 29_000;
 
 /// How long a log line may take to arrive.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -100,13 +97,14 @@ impl ResponseCheck<'_> {
         let oldest_ms = sent.cloud_ms - longest_ms - INVOCATION_MS;
         match &query.kind {
             Kind::Unknown => true,
-            // An instance that has not fetched page 0 does not know the number of pages, so a lost page can be a 404.
-            Kind::Whole(Source::Auctions(1..)) => {
+            // An instance that has not fetched page 0 does not know the number of pages, so a lost page can
+            // be a 404.
+            Kind::Whole(source) if source.page() > Some(0) => {
                 self.journal.entries().lost_pages.iter().any(|lost_ms| *lost_ms >= oldest_ms)
             }
             Kind::Bazaar(Mode::Item(id) | Mode::Book(id)) => {
-                let served = self.journal.servings(&Source::Bazaar);
-                let mut recent = served.iter().filter(|serving| serving.sent.cloud_ms >= oldest_ms);
+                let served = self.journal.servings(&Source::of(BAZAAR.path));
+                let mut recent = served.iter().filter(|serving| serving.requested.cloud_ms >= oldest_ms);
                 recent.any(|serving| match serving.snapshot.facts() {
                     Facts::Bazaar(market) => market.is_usable && !market.products.contains_key(id),
                     Facts::Single(_) => false,
@@ -146,8 +144,8 @@ impl ResponseCheck<'_> {
         }
         let source = match &query.kind {
             Kind::Whole(source) => source.clone(),
-            Kind::Bazaar(_) => Source::Bazaar,
-            Kind::Player(name) => Source::Profiles(names::uuid(self.seed, name).unwrap()),
+            Kind::Bazaar(_) => Source::of(BAZAAR.path),
+            Kind::Player(name) => Source::with(PROFILES.path, names::uuid(self.seed, name).unwrap()),
             Kind::Unknown | Kind::Invalid => {
                 return Err("a request that must fail got data".to_owned());
             }
@@ -161,7 +159,8 @@ impl ResponseCheck<'_> {
         Ok(verdict)
     }
 
-    /// Checks that the data follow from one snapshot, and that the snapshot was served at the time in the headers.
+    /// Checks that the data follow from one snapshot, and that the snapshot was served at the time in the
+    /// headers.
     fn expect_snapshot(
         &self,
         exchange: &Exchange,
@@ -172,7 +171,7 @@ impl ResponseCheck<'_> {
     ) -> Result<(), String> {
         let kind = &exchange.query.kind;
         let parsed = match kind {
-            Kind::Bazaar(Mode::Full) | Kind::Whole(Source::Passed(_)) => None,
+            Kind::Bazaar(Mode::Full) => None,
             _ => Some(serde_json::from_str::<Value>(data).map_err(|error| error.to_string())?),
         };
         let mut different: Option<Arc<Snapshot>> = None;
@@ -194,8 +193,9 @@ impl ResponseCheck<'_> {
         Err(untimely.unwrap_or_else(|| format!("the data follows from no snapshot: {data:.300}")))
     }
 
-    /// Checks that the headers agree with the time at which the data was served. Behind a stage cache, a function does not fetch data again
-    /// until the provider's next refresh is due. `Last-Modified` then is the latest time at which the data was known to be current.
+    /// Checks that the headers agree with the time at which the data was served. Behind a stage cache, a
+    /// function does not fetch data again until the provider's next refresh is due. `Last-Modified` then is
+    /// the latest time at which the data was known to be current.
     fn expect_time(
         &self,
         exchange: &Exchange,
@@ -205,13 +205,14 @@ impl ResponseCheck<'_> {
         fetched_ms: i64,
     ) -> Result<(), String> {
         let latest_for = match source {
-            Source::Bazaar if self.has_stage_cache => bazaar::REFRESH,
-            Source::Auctions(_) if self.has_stage_cache => auctions::REFRESH,
+            _ if !self.has_stage_cache => Duration::ZERO,
+            source if source.is_bazaar() => bazaar::REFRESH,
+            source if source.page().is_some() => auctions::REFRESH,
             _ => Duration::ZERO,
         };
-        let late_ms = fetched_ms - serving.sent.cloud_ms;
+        let late_ms = fetched_ms - serving.requested.cloud_ms;
         if late_ms > INVOCATION_MS + i64::try_from(latest_for.as_millis()).unwrap() {
-            return Err(format!("Last-Modified is {late_ms} ms after the data was served"));
+            return Err(format!("Last-Modified is {late_ms} ms after the data was requested"));
         }
         if !is_cached && serving.requested.real < exchange.sent.real {
             return Err("cached: false, but the data was fetched for another request".to_owned());

@@ -31,6 +31,28 @@ pub(super) fn upstream(rng: &mut Rng, is_hanging: bool) -> Weather {
     Weather { faults, hangs: if is_hanging { 150 } else { 0 } }
 }
 
+/// The fault of the object with running auctions, and its new content: none, a part of the present one, or an
+/// earlier one. Most rounds have no fault.
+pub(super) fn object(
+    rng: &mut Rng,
+    present: &[u8],
+    earlier: &mut Vec<u8>,
+) -> Option<(&'static str, Option<Vec<u8>>)> {
+    match rng.u32(..8) {
+        0 => Some(("running auctions are missing", None)),
+        1 if !present.is_empty() => {
+            let length = rng.usize(..present.len());
+            Some(("running auctions are cut", Some(present[..length].to_vec())))
+        }
+        2 if !earlier.is_empty() => Some(("running auctions are of another minute", Some(earlier.clone()))),
+        3 => {
+            present.clone_into(earlier);
+            None
+        }
+        _ => None,
+    }
+}
+
 /// The faults of DynamoDB. Most rounds have none.
 pub(super) fn database(rng: &mut Rng, is_hanging: bool) -> Vec<(&'static str, Fault)> {
     let count = rng.u32(..5).saturating_sub(2);

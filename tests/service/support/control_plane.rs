@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::http::Response;
 
-/// Sends the request with this body, which is `null` for none. Returns the status and the body of the response.
+/// Sends the request with this body, which is `null` for none. Returns the status and the body of the
+/// response.
 pub(crate) async fn control(cloud: &Cloud, method: Method, path: &str, body: Value) -> (u16, Value) {
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let body = if body.is_null() { String::new() } else { body.to_string() };

@@ -7,6 +7,8 @@ use local::Cloud;
 use simulator::{Fault, Resource};
 use tokio::task::JoinSet;
 
+use crate::provider::parsed;
+
 /// The beginning of the paths of the name service.
 pub(crate) const NAME_SERVICE: &str = "/users/";
 
@@ -20,7 +22,8 @@ pub(crate) struct Example {
     pub(crate) upstream: Vec<String>,
 }
 
-/// The example requests in the descriptions of the functions. A route with several kinds of responses has several examples.
+/// The example requests in the descriptions of the functions. A route with several kinds of responses has
+/// several examples.
 static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
     let requests = openapi::requests().unwrap().into_iter().filter(|(_, path)| path.starts_with("/v1/"));
     requests
@@ -59,7 +62,8 @@ pub(crate) fn recorded_requests() -> impl Iterator<Item = &'static str> {
     EXAMPLES.iter().filter(move |example| recorded(example.route)).map(|example| example.path)
 }
 
-/// A request with these pairs for a query parameter, such as `limit=5`. The other parameters are from an example that has this parameter.
+/// A request with these pairs for a query parameter, such as `limit=5`. The other parameters are from an
+/// example that has this parameter.
 pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> String {
     let has_parameter = |pair: &&str| pair.split('=').next() == Some(parameter);
     let examples = EXAMPLES.iter().filter(|example| example.route.path == route.path);
@@ -69,20 +73,16 @@ pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> Strin
     format!("{}?{}", route.path, others.chain([pairs]).collect::<Vec<_>>().join("&"))
 }
 
-/// The smallest bazaar. It has a price, because a bazaar without a price is not served.
-const BAZAAR: &str = r#""products":{"A":{"quick_status":{"sellPrice":1,"buyPrice":2,"sellVolume":3,"buyVolume":4,"sellMovingWeek":5,"buyMovingWeek":6}}}"#;
-
-/// Makes the upstream serve small bodies, except where a path has its own fault. A function counts the time of a fetch as part of the
-/// data's age, so tests of exact times need fetches below a second. Usual bodies take seconds on a busy machine.
+/// Makes the upstream serve bodies with one row, except where a path has its own fault. A function counts the
+/// time of a fetch as part of the data's age, so tests of exact times need fetches below a second. Usual
+/// bodies take seconds on a busy machine.
 pub(crate) fn serve_small_bodies(cloud: &Cloud) {
-    for (path, rest) in [
-        ("/v2/skyblock/auctions*", r#""page":0,"totalPages":1,"totalAuctions":0,"auctions":[]"#),
-        ("/v2/skyblock/bazaar*", BAZAAR),
-        ("/v2/skyblock/profiles*", r#""profiles":null"#),
-        ("/v2/resources/skyblock/items*", r#""items":[]"#),
-    ] {
-        let body = format!(r#"{{"success":true,"lastUpdated":1777388578000,{rest}}}"#);
-        cloud.simulator().unwrap().set_fault(path, Fault::default().with_body(body));
+    for resource in parsed().filter(|resource| resource.route.is_some()) {
+        let body = resource.body(&resource.usual("A"));
+        cloud
+            .simulator()
+            .unwrap()
+            .set_fault(&format!("{}*", resource.path), Fault::default().with_body(body));
     }
 }
 

@@ -10,7 +10,6 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The header that carries a key.
 pub(crate) const KEY_HEADER: &str = "x-api-key";
 
 /// A response, read to its end.
@@ -58,7 +57,8 @@ impl Response {
         body
     }
 
-    /// Panics unless this response is a replay of `earlier` from a cache: the same data and times, and `cached: true`.
+    /// Panics unless this response is a replay of `earlier` from a cache: the same data and times, and
+    /// `cached: true`.
     #[track_caller]
     pub(crate) fn expect_replay_of(&self, earlier: &Self) {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
@@ -76,7 +76,8 @@ impl Response {
         self.expect_headers();
     }
 
-    /// Returns the message of an error envelope. Panics if the envelope, its code or the status is not as documented.
+    /// Returns the message of an error envelope. Panics if the envelope, its code or the status is not as
+    /// documented.
     #[track_caller]
     pub(crate) fn error(&self, code: &str) -> String {
         let body = self.json();
@@ -140,13 +141,14 @@ pub(crate) async fn send_with(base: &str, method: Method, path: &str, headers: &
     Response::read(response).await
 }
 
-/// Makes the gateway cache the authorizer's decision on the key of [`get`] for a minute, so that later faults of the table reach
-/// only the functions.
+/// Makes the gateway cache the authorizer's decision on the key of [`get`] for a minute, so that later faults
+/// of the table reach only the functions.
 pub(crate) async fn cache_authorization(cloud: &Cloud) {
     get(cloud, "/v1/auctions?page=x").await.error("BAD_REQUEST");
 }
 
-/// Sends `GET target` with a key of the tier `pro`. The target is sent byte for byte, even if no client would send it.
+/// Sends `GET target` with a key of the tier `pro`. The target is sent byte for byte, even if no client would
+/// send it.
 pub(crate) async fn get_raw(cloud: &Cloud, target: &[u8]) -> Response {
     let address = cloud.url().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).await.unwrap();

@@ -1,11 +1,11 @@
-//! Invokes functions through Lambda's Invoke API instead of the gateway, so a test can choose the time of a request to the
-//! millisecond.
+//! Invokes functions through Lambda's Invoke API instead of the gateway, so a test can choose the time of a
+//! request to the millisecond.
 
 use std::collections::BTreeMap;
 
 use http_body_util::Full;
-use hyper::Request;
 use hyper::body::Bytes;
+use hyper::{HeaderMap, Request};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use local::Cloud;
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::examples::examples;
 use super::http::Response;
+use super::logs::REQUEST_ID;
 
 /// The function behind `path`, and the gateway's event for a request at `time_ms`.
 pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
@@ -51,12 +52,14 @@ pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
 /// Invokes the function behind `path` with a request at `time_ms`, and returns its response.
 pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Response {
     let (function, event) = event(path, time_ms);
-    let response = invoke(cloud, function, event).await.json();
+    let invoked = invoke(cloud, function, event).await;
+    let response = invoked.json();
     let headers = response["headers"].as_object().unwrap_or_else(|| panic!("not a response: {response}"));
-    let headers = headers
+    let mut headers: HeaderMap = headers
         .iter()
         .map(|(name, value)| (name.parse().unwrap(), value.as_str().unwrap().parse().unwrap()))
         .collect();
+    headers.insert(REQUEST_ID, invoked.headers[REQUEST_ID].clone());
     let status = u16::try_from(response["statusCode"].as_u64().unwrap()).unwrap();
     let text = response["body"].as_str().unwrap().to_owned();
     Response { status: status.try_into().unwrap(), headers, text }

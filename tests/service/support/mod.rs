@@ -5,6 +5,7 @@ mod dynamodb;
 mod examples;
 mod http;
 mod invoke;
+mod listings;
 mod logs;
 mod prices;
 
@@ -21,13 +22,14 @@ use tokio::process::Command;
 pub(crate) use control_plane::control;
 pub(crate) use dynamodb::call;
 pub(crate) use examples::{
-    Example, NAME_SERVICE, examples, for_every_live_route, live_examples, passing_examples,
-    recorded_requests, request_with, serve_small_bodies,
+    NAME_SERVICE, examples, for_every_live_route, live_examples, passing_examples, recorded_requests,
+    request_with, serve_small_bodies,
 };
 pub(crate) use http::{KEY_HEADER, Response, cache_authorization, get, get_raw, send, send_with};
 pub(crate) use invoke::{event, get_at, invoke};
-pub(crate) use logs::{await_logs, expect_clean_logs, log_lines};
-pub(crate) use prices::{record_prices, record_prices_of};
+pub(crate) use listings::{House, clean_auction, listings_of, object, record_listings};
+pub(crate) use logs::{Log, await_logs, expect_clean_logs, line_of, log_lines, logged};
+pub(crate) use prices::{record_names, record_prices, record_prices_of};
 
 /// The functions that run on schedules, which have no route.
 pub(crate) const RECORDERS: [&str; 5] =
@@ -88,18 +90,6 @@ pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     command.args(["run", "--package", name, "--"]).args(arguments);
     command
 }
-
-/// Parameters of the mode `flips`, with the resulting limit, lowest price and lowest volume.
-pub(crate) const FLIPS: [(&str, usize, [u32; 2]); 8] = [
-    ("", 20, [50_000, 10_000]),
-    ("&limit=1", 1, [50_000, 10_000]),
-    ("&limit=7", 7, [50_000, 10_000]),
-    ("&limit=100", 100, [50_000, 10_000]),
-    ("&min_price=0", 20, [0, 10_000]),
-    ("&min_volume=0&limit=100", 100, [50_000, 0]),
-    ("&min_price=123456&min_volume=500", 20, [123_456, 500]),
-    ("&min_price=0&min_volume=0&limit=100", 100, [0, 0]),
-];
 
 #[track_caller]
 pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {

@@ -1,15 +1,19 @@
-//! Records auction prices without the recorder.
+//! Records auction prices, running auctions and names without their recorders.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use local::Cloud;
 use tables::auctions::{Coins, Minute, Price, record};
+use tables::names::{Name, Names, names_of, store};
 use tables::{Table, bazaar, series};
 
-/// The items of the documentation's examples: the id, the lowest and second lowest price in hundredths of a coin, and the number of
-/// listings.
+use super::listings::{clean_auction, listings_of, object};
+
+/// The items of the documentation's examples: the id, the lowest and second lowest price in hundredths of a
+/// coin, and the number of listings.
 const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
     ("GOLDEN_DRAGON;4", 21_900_000_000, Some(22_450_000_000), 41),
     ("HYPERION", 90_000_000_000, Some(90_000_000_000), 12),
@@ -20,7 +24,8 @@ const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
 /// The day of the example of `/v1/bazaar/candles/all`: 2026-01-01.
 const EXAMPLE_DAY: UnixSeconds = UnixSeconds::new(1_767_225_600);
 
-/// Records prices for the minute of this time in Unix milliseconds, and stores the candle of a product on the example's day.
+/// Records prices for the minute of this time in Unix milliseconds, names of the same items, and the candle
+/// of a product on the example's day.
 pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     record_prices_of(cloud, time_ms, &ITEMS).await;
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
@@ -31,10 +36,21 @@ pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     let candle = bazaar::Candle::of_text(slot, text).unwrap();
     series::store(session, slot, &[("COAL".parse().unwrap(), candle)].into()).await.unwrap();
     series::begin_at(session, &bazaar::SERIES, slot.end()).await.unwrap();
+    let ids = ITEMS.iter().map(|(id, ..)| (*id).to_owned()).collect();
+    record_names(cloud, time_ms, &names_of(&["INK_SACK:3".to_owned()].into(), &ids, &BTreeMap::new())).await;
 }
 
-/// Records the prices of these items for the minute of this time in Unix milliseconds. The items must be sorted by id. The id of an item's
-/// cheapest auction is the item's position, and the provider's refresh is one second before the time.
+/// Records these names at this time in Unix milliseconds.
+pub(crate) async fn record_names(cloud: &Cloud, time_ms: i64, items: &[Name]) {
+    let updated_at = UnixMilliseconds::new(time_ms).into();
+    let names = Names { updated_at, count: items.len(), items: items.to_vec() };
+    let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
+    store(table.with_timeout(Duration::from_mins(1)), &names).await.unwrap();
+}
+
+/// Records the prices of these items for the minute of this time in Unix milliseconds. The items must be
+/// sorted by id. The id of an item's cheapest auction is the item's position, and the provider's refresh is
+/// one second before the time. The running auctions are the cheapest ones.
 pub(crate) async fn record_prices_of(cloud: &Cloud, time_ms: i64, items: &[(&str, u64, Option<u64>, u32)]) {
     let price = |(id, lowest, second, listings): &(&str, u64, Option<u64>, u32)| {
         let (lowest, second) = (Coins::of_hundredths(*lowest), second.map(Coins::of_hundredths));
@@ -52,4 +68,11 @@ pub(crate) async fn record_prices_of(cloud: &Cloud, time_ms: i64, items: &[(&str
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
     let session = table.with_timeout(Duration::from_mins(1));
     record(session, Tick::of(UnixMilliseconds::new(time_ms)), &minute).await.unwrap();
+    let lowest = minute
+        .prices
+        .iter()
+        .zip(0..)
+        .map(|((id, price), number)| (id.as_str().to_owned(), vec![clean_auction(number, price.lowest)]));
+    let object = object(&lowest.collect(), time_ms, time_ms - 1_000);
+    listings_of(cloud).replace(&object, UnixMilliseconds::new(time_ms)).await.unwrap();
 }

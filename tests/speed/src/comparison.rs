@@ -1,9 +1,12 @@
-//! Compares a function with its floor: the smallest function of the same kind, which `tests/fixtures/hello` contains.
+//! Compares a function with its floor: the smallest function of the same kind, which `tests/fixtures/hello`
+//! contains.
 
+use std::io::Write as _;
 use std::time::Duration;
 
-/// The times of a function and its floor, and the ratio of the times. All three are medians over pairs. The two times of a pair are
-/// measured directly after each other, so a change in the machine's load affects both.
+/// The times of a function and its floor, and the ratio of the times. All three are medians over pairs. The
+/// two times of a pair are measured directly after each other, so a change in the machine's load affects
+/// both.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) own_ms: f64,
@@ -33,6 +36,11 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<_> = values.collect();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+/// Prints a table of comparisons. Ignores a closed standard output.
+pub(crate) fn print(table: &str) {
+    let _ = writeln!(std::io::stdout(), "{table}");
 }
 
 #[cfg(test)]

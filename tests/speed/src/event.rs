@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::workspace;
+use crate::release::workspace;
 
 pub(crate) type Parameters = &'static [(&'static str, &'static str)];
 

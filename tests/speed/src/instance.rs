@@ -17,7 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::server::Server;
 
 const PATH: &str = "/2018-06-01/runtime/";
-/// An upstream where nothing listens. The functions open connections early only to TLS servers, so the network does not affect a start.
+/// An upstream where nothing listens. The functions open connections early only to TLS servers, so the
+/// network does not affect a start.
 pub(crate) const NO_SERVER: &str = "http://127.0.0.1:9";
 /// The longest time between two calls of the function to the Runtime API.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -42,8 +43,8 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Starts the program with the provider and the name service at `upstream`, and waits for its first poll. Dropping the instance kills
-    /// the process.
+    /// Starts the program with the provider and the name service at `upstream`, and waits for its first poll.
+    /// Dropping the instance kills the process.
     ///
     /// # Errors
     /// If the program does not start, ends, or does not poll.
@@ -62,7 +63,8 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Sends the event to the function, and returns the response as soon as the function polls for the next event.
+    /// Sends the event to the function, and returns the response as soon as the function polls for the next
+    /// event.
     ///
     /// # Errors
     /// If the function does not respond.
@@ -145,6 +147,8 @@ fn command(program: &Path, upstream: &str, api: &str) -> Command {
         ("HYPIXEL_BASE_URL", upstream),
         ("MOJANG_BASE_URL", upstream),
         ("AWS_ENDPOINT_URL_DYNAMODB", NO_SERVER),
+        // `record-auctions` and `auctions-listings` do not start without a place.
+        ("LISTINGS", "file:///tmp"),
         // `payments` does not start without prices.
         ("PRICE_TIERS", "price_1=pro"),
         ("HYPIXEL_API_KEY", "measured-without-a-key"),

@@ -1,7 +1,9 @@
 //! `cargo speed` and `cargo startup`: measure the released functions through the Lambda Runtime API.
 //!
-//! - `startup`: the time from spawn to first request for work, compared with the smallest function, and the sizes of the binaries
-//! - `ratios`: the processor time of a request, compared with the smallest function that fetches the same bodies
+//! - `startup`: the time from spawn to first request for work, compared with the smallest function, and the
+//!   sizes of the binaries
+//! - `ratios`: the processor time of a request, compared with the smallest function that fetches the same
+//!   bodies
 
 mod comparison;
 mod event;
@@ -13,7 +15,6 @@ mod startup;
 mod upstream;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -30,7 +31,8 @@ struct Arguments {
 enum Command {
     /// Measure start-up and size; exit code 1 if a function exceeds a limit
     Startup(startup::Arguments),
-    /// Compare the processor time of requests with the smallest function's; exit code 1 if one exceeds its limit
+    /// Compare the processor time of requests with the smallest function's; exit code 1 if one exceeds its
+    /// limit
     Ratios(ratios::Arguments),
 }
 
@@ -48,14 +50,4 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Prints a line. Ignores a closed standard output.
-fn print(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
-}
-
-/// The root of the repository.
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

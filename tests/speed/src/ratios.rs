@@ -1,5 +1,5 @@
-//! `cargo speed ratios` compares the processor time of requests with that of `hello-fetch`, the smallest function that
-//! fetches, unpacks and parses the same bodies.
+//! `cargo speed ratios` compares the processor time of requests with that of `hello-fetch`, the smallest
+//! function that fetches, unpacks and parses the same bodies.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,21 +8,23 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::json;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, print};
 use crate::event::{Events, Parameters};
 use crate::instance::Instance;
+use crate::release::{self, workspace};
 use crate::upstream::{AUCTIONS, BAZAAR, ITEMS, PLAYER, PLAYER_NAME, PLAYER_PROFILES, Upstream};
-use crate::{print, release, workspace};
 
-/// How often the function and its floor (`hello-fetch`) are measured, each time in new processes: the memory layout of a process can halve
-/// or double short times.
+/// How often the function and its floor (`hello-fetch`) are measured, each time in new processes: the memory
+/// layout of a process can halve or double short times.
 const BLOCKS: usize = 15;
-/// The number of successive requests in a block for which the function fetches. As many unmeasured requests precede a block.
+/// The number of successive requests in a block for which the function fetches. As many unmeasured requests
+/// precede a block.
 const FETCHED: u32 = 10;
-/// The number of successive requests in a block that the function answers from memory. As many unmeasured requests precede a block.
+/// The number of successive requests in a block that the function answers from memory. As many unmeasured
+/// requests precede a block.
 const REMEMBERED: u32 = 60;
-/// The largest ratio of a request that is answered from memory. Only large responses come near this limit. The full bazaar has
-/// 0.14 to 0.23, which depends on the speed of memory.
+/// The largest ratio of a request that is answered from memory. Only large responses come near this limit.
+/// The full bazaar has 0.14 to 0.23, which depends on the speed of memory.
 const REMEMBERED_LIMIT: f64 = 0.3;
 /// The texts that mark a fetched response and a response from memory, escaped as in a function's response.
 const FETCHED_MARK: &str = r#"\"cached\":false"#;
@@ -90,9 +92,6 @@ const CASES: [Case; 5] = [
 ];
 
 /// Measures the functions, prints the table, and returns whether all ratios are within their limits.
-///
-/// # Errors
-/// If a function cannot be measured.
 pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let chosen = release::choose(&arguments.functions)?;
     let cases: Vec<_> = CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)).collect();
@@ -155,7 +154,8 @@ async fn floor_block(case: &Case, folder: &Path, upstream: &str) -> Result<Durat
     block(&mut instance, FETCHED, "", || event.clone()).await
 }
 
-/// The average processor time of `count` requests, after as many unmeasured requests. The last response must contain `mark`.
+/// The average processor time of `count` requests, after as many unmeasured requests. The last response must
+/// contain `mark`.
 async fn block(
     instance: &mut Instance,
     count: u32,

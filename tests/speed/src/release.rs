@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::workspace;
+/// The root of the repository.
+pub(crate) fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// The names of the functions, which are the names of their folders.
 ///
@@ -33,9 +36,6 @@ pub(crate) fn choose(chosen: &[String]) -> Result<Vec<String>, String> {
 }
 
 /// Whether the function depends on this crate of the workspace.
-///
-/// # Errors
-/// If the function's manifest cannot be read.
 pub(crate) fn depends_on(name: &str, dependency: &str) -> Result<bool, String> {
     let manifest = workspace().join("functions").join(name).join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest)
@@ -51,7 +51,8 @@ pub(crate) fn build(functions: &[impl AsRef<str>]) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(workspace()).args(["build", "--release", "--package", "hello"]);
-    // `cargo run` sets variables on which ring's build script depends. With them, Cargo would compile ring and its dependents again.
+    // `cargo run` sets variables on which ring's build script depends. With them, Cargo would compile ring
+    // and its dependents again.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {

@@ -53,7 +53,8 @@ where
 {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        // Without this option, the kernel may delay a small response by 40 ms. Setting the option fails only on a closed socket.
+        // Without this option, the kernel may delay a small response by 40 ms. Setting the option fails only
+        // on a closed socket.
         let _ = stream.set_nodelay(true);
         let handler = handler.clone();
         let service = service_fn(move |request| {

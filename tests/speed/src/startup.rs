@@ -1,15 +1,15 @@
-//! `cargo startup` measures the sizes of the released functions, and their start-up times: from the spawn to the first request for
-//! work, relative to the smallest function (`hello`, or `hello-table` for a function with a table). It exits with 1 if a size or a
-//! time exceeds its limit.
+//! `cargo startup` measures the sizes of the released functions, and their start-up times: from the spawn to
+//! the first request for work, relative to the smallest function (`hello`, or `hello-table` for a function
+//! with a table). It exits with 1 if a size or a time exceeds its limit.
 
 use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, print};
 use crate::instance::{Instance, NO_SERVER};
-use crate::{print, release};
+use crate::release;
 
 /// The limit of the start-up time relative to the floor, the smallest function of the same kind.
 const RATIO: f64 = 1.15;
@@ -24,9 +24,6 @@ pub(crate) struct Arguments {
 }
 
 /// Measures the functions, prints the results, and returns whether all are within their limits.
-///
-/// # Errors
-/// If a function cannot be measured.
 pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let functions = release::choose(&arguments.functions)?;
     let folder = release::build(&functions)?;
@@ -68,19 +65,14 @@ async fn start_up(program: &Path) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// The function's floor: the smallest function of the same kind. `hello-table` takes about 1.25 times as long as `hello`, because the
-/// SDK parses its list of AWS's partitions whenever it builds a client.
-///
-/// # Errors
-/// If the function's manifest cannot be read.
+/// The function's floor: the smallest function of the same kind. `hello-table` takes about 1.25 times as long
+/// as `hello`, because the SDK parses its list of AWS's partitions whenever it builds a client.
 fn floor_of(name: &str) -> Result<&'static str, String> {
     Ok(if release::depends_on(name, "tables")? { "hello-table" } else { "hello" })
 }
 
-/// The limit of the function's size in MB. `page` embeds the pages, and functions that write public files have a client for S3.
-///
-/// # Errors
-/// If the function's manifest cannot be read.
+/// The limit of the function's size in MB. `page` embeds the pages, and functions with files have a client
+/// for S3.
 fn size_limit(name: &str) -> Result<f64, String> {
     Ok(if name == "page" || release::depends_on(name, "files")? {
         9.0

@@ -1,5 +1,5 @@
-//! Serves the captures as the provider and the name service, from memory and compressed in advance, so that a fetch costs as little
-//! as possible.
+//! Serves the captures as the provider and the name service, from memory and compressed in advance, so that a
+//! fetch costs as little as possible.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -27,7 +27,8 @@ pub(crate) const PLAYER_PROFILES: &str = "/v2/skyblock/profiles?uuid=7da0c47581d
 const FOUND_PLAYER: &str = r#"{"id":"7da0c47581dc42b4962118f8049147b7","name":"Co_op_Farmer"}"#;
 const CAPTURED_PROFILES: &str = "profiles/v2-elite-7da0c475.json";
 
-/// The field with the body's time. Successive bodies have different times, so that no function recognises a body.
+/// The field with the body's time. Successive bodies have different times, so that no function recognises a
+/// body.
 const VARIED: &str = "\"lastUpdated\":";
 
 /// The server in place of the provider and the name service. Dropping it closes all connections.

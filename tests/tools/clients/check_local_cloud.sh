@@ -29,6 +29,7 @@ yesterday="$(date --utc --date yesterday +%FT00:00:00Z)"
 curl --silent --fail --output /dev/null --retry 300 --retry-delay 1 --retry-all-errors --header "X-API-Key: $API_KEY" \
     "$BASE_URL/v1/bazaar/candles/all?interval=1d&opened_at=$yesterday"
 python3 "$here/examples.py" "$examples"
+python3 "$here/alerts.py" "$examples"
 python/bin/pip install --quiet boto3==1.43.106 mcp==2.3.0
 python/bin/python "$here/mcp_tools.py" "$examples"
 node "$here/sheets.mjs" "$examples/prices.gs"

@@ -17,7 +17,7 @@ FOLDER = Path(sys.argv[1])
 sys.path.insert(0, str(FOLDER))
 import discord_price  # noqa: E402
 
-IN_AUCTIONS = r"\*\*HYPERION\*\* costs [\d,]+ coins in auctions; \d+ are listed\."
+IN_AUCTIONS = r"\*\*Hyperion\*\* costs [\d,]+ coins in auctions; \d+ are listed\."
 
 
 def reply_and_book(item):
@@ -32,12 +32,22 @@ def reply_and_book(item):
 # The prices are those of the best orders, not the averages.
 reply, book = reply_and_book("INK_SACK:3")
 buy_order, sell_offer = f"{book['topBuyOrder']:,.1f}", f"{book['topSellOffer']:,.1f}"
-assert reply == f"**INK_SACK:3** sells for {buy_order} and costs {sell_offer} coins in the bazaar.", (reply, book)
+assert reply == f"**Cocoa Beans** sells for {buy_order} and costs {sell_offer} coins in the bazaar.", (reply, book)
 # A side without orders has no price.
 for verb, full, empty in [("sells for", "topBuyOrder", "topSellOffer"), ("costs", "topSellOffer", "topBuyOrder")]:
     reply, book = reply_and_book(service.one_sided(full, empty))
-    assert reply == f"**{book['id']}** {verb} {book[full]:,.1f} coins in the bazaar.", (reply, book)
-assert re.fullmatch(IN_AUCTIONS, discord_price.price("hyperion")), discord_price.price("hyperion")
+    assert reply.endswith(f"** {verb} {book[full]:,.1f} coins in the bazaar."), (reply, book)
+# What players type: names, ids and short forms.
+for typed, expected in {
+    "hyperion": IN_AUCTIONS,
+    "hyp": IN_AUCTIONS,
+    "gdrag": r"\*\*Golden Dragon \(Legendary\)\*\* costs .* in auctions; .*",
+    "Golden dragon": r"\*\*Golden Dragon \(Legendary\)\*\* costs .* in auctions; .*",
+    "bank 5": r"\*\*Bank V\*\* .* in the bazaar\.",
+    "cocoa beans": r"\*\*Cocoa Beans\*\* .* in the bazaar\.",
+    "elder owl shard": r"\*\*Elder Owl Shard\*\* .* in the bazaar\.",
+}.items():
+    assert re.fullmatch(expected, discord_price.price(typed)), (typed, discord_price.price(typed))
 for unknown in ("No such item", "COAL, WHEAT"):
     assert discord_price.price(unknown).endswith(" is neither in the bazaar nor in auctions."), unknown
 # A market that fails costs only its own prices.
@@ -48,6 +58,11 @@ for path, replies in {
     with service.without(path) as address, patch.dict(os.environ, BASE_URL=address):
         for item, expected in replies.items():
             assert re.fullmatch(expected, discord_price.price(item)), (path, discord_price.price(item))
+
+# Without names, ids are found.
+discord_price.kept = (0.0, [])
+with service.without("/v1/names") as address, patch.dict(os.environ, BASE_URL=address):
+    assert discord_price.price("ink_sack:3").startswith("**ink_sack:3** "), discord_price.price("ink_sack:3")
 
 names = {}
 for cell in json.loads((FOLDER / "buying_hours.ipynb").read_text())["cells"]:

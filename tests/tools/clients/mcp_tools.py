@@ -19,17 +19,27 @@ CALLS = {
     "search_items": ({"name": "golden dragon"}, "items"),
     "prices": ({"id": "INK_SACK:3"}, "bazaar"),
     "price_history": ({"id": "INK_SACK:3", "market": "bazaar", "limit": 5}, "candles"),
+    "running_auctions": ({"id": "HYPERION", "clean": False, "min_stars": 5, "enchantments": {"ultimate_wise": 1}, "limit": 5}, "listings"),
     "recent_sales": ({"id": "GOLDEN_DRAGON;4", "limit": 5}, "sales"),
     "mayor_and_election": ({}, "mayor"),
     "fire_sales": ({}, "sales"),
     "flips": ({"min_price": 0, "limit": 3}, "items"),
 }
-# For each source: words that search_items finds, an item that prices finds, and the results that are null, while this source fails.
+# What players type, and the item that search_items finds first.
+TYPED = {
+    "golden dragon": "GOLDEN_DRAGON;4",
+    "gdrag": "GOLDEN_DRAGON;4",
+    "hyp": "HYPERION",
+    "bank 5": "ENCHANTMENT_ULTIMATE_BANK_5",
+    "cocoa beans": "INK_SACK:3",
+    "elder owl shard": "SHARD_ELDER_OWL",
+}
+# For each source: an item that prices finds, and the results that are null, while this source fails.
 SOURCES = {
-    "/v1/items": ("hyperion", "HYPERION", set()),
-    "/v1/bazaar": ("hyperion", "HYPERION", {"in_bazaar", "bazaar"}),
-    "/v1/auctions/prices": ("enchanted diamond", "ENCHANTED_DIAMOND", {"in_auctions", "auctions"}),
-    "/v1/auctions/averages": ("hyperion", "HYPERION", {"auctions_average"}),
+    "/v1/names": ("HYPERION", set()),
+    "/v1/bazaar": ("HYPERION", {"bazaar"}),
+    "/v1/auctions/prices": ("ENCHANTED_DIAMOND", {"auctions"}),
+    "/v1/auctions/averages": ("HYPERION", {"auctions_average"}),
 }
 
 
@@ -51,6 +61,9 @@ async def main():
         for name, (arguments, field) in CALLS.items():
             result = await call(client, name, arguments)
             assert field in result, (name, result)
+        for typed, id in TYPED.items():
+            found = (await call(client, "search_items", {"name": typed}))["items"]
+            assert found and found[0]["id"] == id, (typed, found[:3])
         # The prices are those of the best orders, and a side without orders has none.
         without_buy_orders = service.one_sided("topSellOffer", "topBuyOrder")
         sides = {"topBuyOrder": "buyOrders", "topSellOffer": "sellOffers"}
@@ -58,19 +71,23 @@ async def main():
             found = (await call(client, "prices", {"id": id}))["bazaar"]
             assert found.keys() == {"lastUpdated", *bests, *(sides[best] for best in bests)}, found
             assert all(found[best] == found[sides[best]][0]["price"] for best in bests), found
+        # All filters reach the API.
+        given = {"clean": True, "min_level": 100, "min_stars": 0, "recombobulated": False, "reforge": None, "enchantments": {}, "max_price": 10**9}
+        found = await call(client, "running_auctions", {"id": "GOLDEN_DRAGON;4"} | {name: value for name, value in given.items() if value is not None})
+        assert found["filters"] == given, found["filters"]
+        assert all(listing["clean"] and listing["level"] >= 100 for listing in found["listings"]), found
         for id, words in {"no such id": "responded 400", "NO_SUCH_ID": "search_items"}.items():
             refused = await client.call_tool("prices", {"id": id})
             assert refused.is_error and words in refused.content[0].text, refused.content
-    # A source that fails costs only its own results. Each server is new, because it keeps the lists of items.
-    for path, (words, id, nulls) in SOURCES.items():
+    # A source that fails costs only its own results. Each server is new, because it keeps the names.
+    for path, (id, nulls) in SOURCES.items():
         with service.without(path) as address:
             async with client_of(environment | {"BASE_URL": address}) as client:
-                searched = await call(client, "search_items", {"name": words})
+                searched = await client.call_tool("search_items", {"name": id})
+                assert searched.is_error == (path == "/v1/names"), searched.content
                 priced = await call(client, "prices", {"id": id})
-                item = next(item for item in searched["items"] if item["id"] == id)
-                both = item | priced
-                assert {name for name in both if both[name] is None} == nulls, both
-                assert len(searched["failures"] + priced["failures"]) == max(len(nulls), 1), both
+                assert {name for name in priced if priced[name] is None} == nulls, priced
+                assert len(priced["failures"]) == len(nulls), priced
     # An error contains no part of an unusual key or address.
     environment |= {"API_KEY": "secret_key\r", "BASE_URL": "http://127.0.0.1:1/"}
     async with client_of(environment) as client:

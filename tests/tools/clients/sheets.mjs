@@ -12,16 +12,18 @@ const script = readFileSync(process.argv[2], "utf8") + "\nrefreshPrices();";
 /** Returns the data of a response, as text. Requests in Apps Script are synchronous, but requests in Node.js are not. */
 const get = (url, key) => execFileSync("curl", ["--silent", "--globoff", "--header", `X-API-Key: ${key}`, url], { encoding: "utf8" });
 
-/** Returns columns B to D for the cells of column A. A request whose path begins with `refused` fails. */
-function prices(cells, refused) {
+/** Returns columns B to D for the cells of column A. A request whose path begins with `refused` fails. `cache` stays between executions. */
+function prices(cells, refused, cache = new Map(), requested = []) {
   let filled;
   const range = { getValues: () => cells.map((cell) => [cell]), setValues: (values) => (filled = values) };
   const sheet = { getLastRow: () => cells.length + 1, getRange: () => range };
   function fetch(url, { headers }) {
+    requested.push(url.replace(process.env.BASE_URL, ""));
     const body = refused && url.startsWith(process.env.BASE_URL + refused) ? "<html>" : get(url, headers["X-API-Key"]);
     return { getContentText: () => body, getResponseCode: () => 500 };
   }
   runInNewContext(script, {
+    CacheService: { getScriptCache: () => ({ get: (key) => cache.get(key) ?? null, put: (key, value) => cache.set(key, value) }) },
     PropertiesService: { getScriptProperties: () => ({ getProperty: (name) => process.env[name] }) },
     SpreadsheetApp: { getActiveSpreadsheet: () => ({ getSheetByName: () => sheet }) },
     UrlFetchApp: { fetch },
@@ -30,6 +32,7 @@ function prices(cells, refused) {
   return JSON.parse(JSON.stringify(filled));
 }
 
+const two = () => ["INK_SACK:3", "HYPERION"];
 const products = () => JSON.parse(get(`${process.env.BASE_URL}/v1/bazaar?mode=prices`, process.env.API_KEY)).data;
 
 // The cells that people write: names, errors, several ids, dates and nothing cost no other cell its prices.
@@ -39,10 +42,18 @@ const isFilled = (rows) => rows.map((row) => row.map((cell) => cell > 0));
 const [both, auctions, none] = [[true, true, false], [false, false, true], [false, false, false]];
 assert.deepEqual(isFilled(prices(cells)), [both, ...bad.map(() => none), both, auctions, auctions]);
 
+// What players type.
+const typed = ["golden dragon", "gdrag", "hyp", "Bank 5", "cocoa beans", "elder owl shard", "Bank V"];
+const [first, second] = [[], []];
+const cache = new Map();
+assert.deepEqual(isFilled(prices(typed, "", cache, first)).map((row) => row.some(Boolean)), typed.map(() => true));
+prices(typed, "", cache, second);
+assert.deepEqual([first, second].map((paths) => paths.filter((path) => path === "/v1/names").length), [1, 0]);
+assert.deepEqual(isFilled(prices(two(), "/v1/names")), [both, auctions]);
+
 // A source that fails costs only its own prices.
-const two = ["INK_SACK:3", "HYPERION"];
-assert.deepEqual(isFilled(prices(two, "/v1/bazaar")), [none, auctions]);
-assert.deepEqual(isFilled(prices(two, "/v1/auctions")), [both, none]);
+assert.deepEqual(isFilled(prices(two(), "/v1/bazaar")), [none, auctions]);
+assert.deepEqual(isFilled(prices(two(), "/v1/auctions")), [both, none]);
 
 // The prices are those of the best orders, and a side without orders has none.
 for (;;) {

@@ -14,11 +14,12 @@ from processes import REPOSITORY
 
 # The glibc version of Amazon Linux 2023, the base of `provided.al2023`.
 NEWEST_GLIBC = (2, 34)
-# The limits of stripped binaries in bytes. Larger binaries start more slowly. Functions with a table link the AWS SDK.
+# The limits of stripped binaries in bytes. Larger binaries start more slowly. Functions with a table link the AWS SDK, and
+# those with files the client of S3.
 LARGEST = 4_000_000
-LARGEST_WITH_TABLE = 7_000_000
-# Only recorders write public files. They run in the background, so no client waits for their start.
-LARGEST_WITH_FILES = 9_000_000
+LARGEST_WITH_CLIENT = 7_000_000
+# Recorders with a table and files run in the background, so no client waits for their start.
+LARGEST_WITH_BOTH = 9_000_000
 # `page` embeds the pages and their files. The script of the API reference alone has 5 MB.
 LARGEST_WITH_PAGES = 9_000_000
 
@@ -33,9 +34,9 @@ def largest_size(function):
     """Returns the size limit of the function's program, in bytes."""
     if function.binary == "page":
         return LARGEST_WITH_PAGES
-    if function.writes_files:
-        return LARGEST_WITH_FILES
-    return LARGEST_WITH_TABLE if function.has_table else LARGEST
+    if function.has_table and function.has_files:
+        return LARGEST_WITH_BOTH
+    return LARGEST_WITH_CLIENT if function.has_table or function.has_files else LARGEST
 
 
 def main(folder, *names):

@@ -22,8 +22,8 @@ class Function:
     program: pathlib.Path
     # Whether the function uses DynamoDB, and therefore links the AWS SDK.
     has_table: bool
-    # Whether the function writes public files, and therefore links the S3 client.
-    writes_files: bool
+    # Whether the function reads or writes files, and therefore links the S3 client.
+    has_files: bool
 
 
 def functions(template=BUILT):
@@ -36,14 +36,14 @@ def functions(template=BUILT):
             binary=function.metadata["BuildProperties"]["Binary"],
             program=pathlib.Path(template).parent / function.name / "bootstrap",
             has_table=any(name.endswith("_TABLE") for name in variables),
-            writes_files="PUBLIC_FILES" in variables,
+            has_files=not {"LISTINGS", "PUBLIC_FILES"}.isdisjoint(variables),
         )
 
 
 if __name__ == "__main__":
     found = list(functions(REPOSITORY / "template.yaml"))
-    # Functions that write files link crc-fast. It is also a C library, so Cargo builds the dependencies of crc-fast without link-time
+    # Functions with files link crc-fast. It is also a C library, so Cargo builds the dependencies of crc-fast without link-time
     # optimisation. In the same group, the other functions would share these builds. SAM builds one function at a time, so SAM would build
     # the dependencies of the other functions again.
     for group in (True, False):
-        print(" ".join(sorted(function.binary for function in found if function.writes_files == group)))
+        print(" ".join(sorted(function.binary for function in found if function.has_files == group)))

@@ -1,18 +1,21 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`market`] reads the averages. Most requests read no orders, so [`order_book`] reads the orders of one product separately, at the
-//! position that `market` has found. [`prices::prices`] returns the prices of the best orders of all products.
+//! [`market`] reads the averages. Most requests read no orders, so [`order_book`] reads the orders of one
+//! product separately, at the position that `market` has found. [`prices::prices`] returns the prices of the
+//! best orders of all products.
 //!
-//! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
-//!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
-//!   `buyPrice - sellPrice`.
-//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 without orders. An instant sale gets the
-//!   price of the best buy order, which can be far above the average. The service uses the averages as they are. It computes no averages
-//!   from the summaries, because a summary has at most 30 levels, and even a shorter summary can be incomplete.
-//! - A response is not atomic: a product can list an order while its price and volume are 0, so the service does not compare orders with
-//!   prices and volumes.
+//! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest
+//!   price first, and `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest
+//!   price first. A spread is therefore `buyPrice - sellPrice`.
+//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 without orders. An
+//!   instant sale gets the price of the best buy order, which can be far above the average. The service uses
+//!   the averages as they are. It computes no averages from the summaries, because a summary has at most 30
+//!   levels, and even a shorter summary can be incomplete.
+//! - A response is not atomic: a product can list an order while its price and volume are 0, so the service
+//!   does not compare orders with prices and volumes.
 //! - Volumes are `i64`, because their sums exceed 32 bits.
-//! - The set of products changes between refreshes. Products are not in alphabetical order, so `mode=list` sorts the ids.
+//! - The set of products changes between refreshes. Products are not in alphabetical order, so `mode=list`
+//!   sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
 mod outline;
@@ -37,16 +40,17 @@ use crate::json::{Members, Object, whole_number};
 /// The highest price of one item, in coins: more than any purse of the game holds.
 pub const HIGHEST_PRICE: f64 = 1e12;
 
-/// The lowest price of one item, in coins. A lower price is recorded as 0, because recorded prices are exact to 0.01 coins.
+/// The lowest price of one item, in coins. A lower price is recorded as 0, because recorded prices are exact
+/// to 0.01 coins.
 const LOWEST_PRICE: f64 = 0.005;
 
-/// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
 
 /// How often the provider refreshes the bazaar.
 pub const REFRESH: Duration = Duration::from_secs(20);
 
-/// The provider's response. Ids are raw text, so that an id that is not a string does not hide the other products.
+/// The provider's response. Ids are raw text, so that an id that is not a string does not hide the other
+/// products.
 #[derive(Deserialize)]
 struct RawMarket<'a, P> {
     #[serde(rename = "success")]
@@ -68,7 +72,8 @@ pub struct Market {
     pub products: Rows<Product>,
     /// When the provider refreshed the bazaar, in Unix milliseconds.
     pub last_updated: i64,
-    /// The range of the raw products in the body, empty if there are no products; `None` if their orders were not read.
+    /// The range of the raw products in the body, empty if there are no products; `None` if their orders were
+    /// not read.
     pub raw: Option<Range<usize>>,
 }
 
@@ -105,10 +110,12 @@ pub struct QuickStatus {
     /// The number of items in open sell offers.
     #[serde(deserialize_with = "whole_number")]
     pub buy_volume: i64,
-    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the
+    /// live state.
     #[serde(deserialize_with = "whole_number")]
     pub sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes
+    /// the live state.
     #[serde(deserialize_with = "whole_number")]
     pub buy_moving_week: i64,
 }
@@ -158,7 +165,8 @@ pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, Ups
     };
     let members: Vec<_> = members.into_iter().map(member).collect();
     let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
-    // If a key repeats, its last product counts, as in every JSON parser with which a client may read `mode=full`.
+    // If a key repeats, its last product counts, as in every JSON parser with which a client may read
+    // `mode=full`.
     let mut is_last: Vec<bool> = members.iter().rev().map(|(id, ..)| ids.insert(&**id)).collect();
     is_last.reverse();
     let mut usable = Vec::with_capacity(members.len());
@@ -184,7 +192,8 @@ type Member<'a> = (&'a RawValue, Result<QuickStatus, String>);
 
 /// Returns the time of the refresh, and all products by their ids.
 fn members(text: &str) -> Result<(i64, Vec<Member<'_>>), serde_json::Error> {
-    // Parses all products at once, and each product separately only if this fails, because each product is then read twice.
+    // Parses all products at once, and each product separately only if this fails, because each product is
+    // then read twice.
     if let Ok(Object(market)) = serde_json::from_str::<Object<RawMarket<'_, Object<RawProduct>>>>(text) {
         let products = market.products.0.into_iter();
         let members = products.map(|(key, Object(product))| (key, product.checked()));
@@ -204,7 +213,8 @@ fn range_in(document: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-/// Returns the range of the object with these keys in `document`, from which the keys were parsed; `None` without keys.
+/// Returns the range of the object with these keys in `document`, from which the keys were parsed; `None`
+/// without keys.
 fn range_of<'a>(
     document: &str,
     mut keys: impl DoubleEndedIterator<Item = &'a str> + Clone,
@@ -274,7 +284,6 @@ enum Side {
 }
 
 impl Side {
-    /// The provider's name.
     const fn name(self) -> &'static str {
         match self {
             Self::BuyOrders => "sell_summary",
@@ -297,11 +306,12 @@ impl Side {
     }
 }
 
-/// Returns the open orders of a product of [`market`]. The levels are sorted by price, whatever the provider's order.
+/// Returns the open orders of a product of [`market`]. The levels are sorted by price, whatever the
+/// provider's order.
 ///
 /// # Errors
-/// If a side is missing, or more than half of its levels are invalid. Such a side is not returned as empty, because that would mean that
-/// there are no orders.
+/// If a side is missing, or more than half of its levels are invalid. Such a side is not returned as empty,
+/// because that would mean that there are no orders.
 pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<OrderBook, UpstreamError> {
     let text = value_at(&response.body, product.position);
     // Not `from_str`, which would refuse the rest of the body after the product.

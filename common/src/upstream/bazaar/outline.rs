@@ -1,7 +1,8 @@
-//! The body of the bazaar without the orders, which are five sixths of it. Prices are then read in a fifth of the time.
+//! The body of the bazaar without the orders, which are five sixths of it. Prices are then read in a fifth of
+//! the time.
 //!
-//! Only lists of orders in the usual form (see `is_usual`) are cut out. All other lists stay in the text, and the parser reads
-//! them.
+//! Only lists of orders in the usual form (see `is_usual`) are cut out. All other lists stay in the text, and
+//! the parser reads them.
 
 use std::borrow::Cow;
 
@@ -62,9 +63,9 @@ fn behind(byte: u8, text: &[u8]) -> Option<&[u8]> {
     text.trim_ascii_start().strip_prefix(&[byte])
 }
 
-/// Whether the bracket `]` after `orders` ends the list of orders: it is not within a string, and the list contains no other
-/// list. The loop has no branches, so that the compiler uses vector instructions. With branches, the loop would take as long as
-/// parsing.
+/// Whether the bracket `]` after `orders` ends the list of orders: it is not within a string, and the list
+/// contains no other list. The loop has no branches, so that the compiler uses vector instructions. With
+/// branches, the loop would take as long as parsing.
 fn is_usual(orders: &[u8]) -> bool {
     let mut quotes = 0_u8;
     let mut others = 0_u8;

@@ -28,22 +28,26 @@ pub struct Prices<'a> {
 pub struct ProductPrices<'a> {
     /// The product's id.
     pub id: &'a str,
-    /// The highest price of a buy order, in coins, which an instant sale gets; `null` without buy orders, or if the orders are invalid.
+    /// The highest price of a buy order, in coins, which an instant sale gets; `null` without buy orders, or
+    /// if the orders are invalid.
     pub top_buy_order: Option<f64>,
-    /// The lowest price of a sell offer, in coins, which an instant purchase pays; `null` without sell offers, or if the orders are
-    /// invalid.
+    /// The lowest price of a sell offer, in coins, which an instant purchase pays; `null` without sell
+    /// offers, or if the orders are invalid.
     pub top_sell_offer: Option<f64>,
     /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     pub sell_price: f64,
-    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell
+    /// offers.
     pub buy_price: f64,
     /// The number of items in open buy orders.
     pub sell_volume: i64,
     /// The number of items in open sell offers.
     pub buy_volume: i64,
-    /// The number of items sold instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items sold instantly in the last seven days. According to the provider, it includes the
+    /// live state.
     pub sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days. According to the provider, it includes the live state.
+    /// The number of items bought instantly in the last seven days. According to the provider, it includes
+    /// the live state.
     pub buy_moving_week: i64,
 }
 
@@ -55,13 +59,12 @@ impl ProductPrices<'_> {
     }
 }
 
-/// Returns the prices of these products of a [`market`](super::market), which was refreshed at `last_updated`. Writes one warning about all
-/// invalid orders, if there are any.
+/// Returns the prices of these products of a [`market`](super::market), which was refreshed at
+/// `last_updated`. Writes one warning about all invalid orders, if there are any.
 #[must_use]
 pub fn prices<'a>(response: &UpstreamResponse, products: &'a [Product], last_updated: i64) -> Prices<'a> {
-    let mut skipped = Skipped::default();
-    let row = |product: &'a Product| {
-        let [top_buy_order, top_sell_offer] = tops(response, product, &mut skipped);
+    let row = |(product, tops): (&'a Product, Tops)| {
+        let [top_buy_order, top_sell_offer] = tops;
         let QuickStatus { sell_price, buy_price, sell_volume, buy_volume, sell_moving_week, buy_moving_week } =
             product.status;
         ProductPrices {
@@ -76,18 +79,31 @@ pub fn prices<'a>(response: &UpstreamResponse, products: &'a [Product], last_upd
             buy_moving_week,
         }
     };
-    let mut items: Vec<_> = products.iter().map(row).collect();
+    let mut items: Vec<_> = products.iter().zip(tops(response, products)).map(row).collect();
     items.sort_unstable_by_key(|item| item.id);
-    skipped.warn(response, "orders are left out");
     Prices { last_updated, count: items.len(), items }
 }
 
-/// Returns the prices of the best buy order and the best sell offer. Compares the prices of all levels, because the provider promises no
-/// order of levels.
-fn tops(response: &UpstreamResponse, product: &Product, skipped: &mut Skipped) -> [Option<f64>; 2] {
+/// The prices of the best buy order and the best sell offer; `None` without orders, or if the orders are
+/// invalid.
+pub type Tops = [Option<f64>; 2];
+
+/// Returns the best prices of each of these products. Writes one warning about all invalid orders, if there
+/// are any.
+pub fn tops<'a>(response: &UpstreamResponse, products: impl IntoIterator<Item = &'a Product>) -> Vec<Tops> {
+    let mut skipped = Skipped::default();
+    let tops = products.into_iter().map(|product| tops_of_product(response, product, &mut skipped)).collect();
+    skipped.warn(response, "orders are left out");
+    tops
+}
+
+/// Returns the prices of the best buy order and the best sell offer. Compares the prices of all levels,
+/// because the provider promises no order of levels.
+fn tops_of_product(response: &UpstreamResponse, product: &Product, skipped: &mut Skipped) -> Tops {
     let text = value_at(&response.body, product.position);
     let orders = Object::deserialize(&mut serde_json::Deserializer::from_str(text));
-    // Parses whole lists first, and each level separately only if this fails, because each level is then read twice.
+    // Parses whole lists first, and each level separately only if this fails, because each level is then read
+    // twice.
     if let Ok(Object(RawOrders { sell_summary, buy_summary })) = orders {
         let sides: [Vec<Object<Level>>; 2] = [sell_summary, buy_summary];
         if sides.iter().flatten().all(|Object(level)| level.check().is_ok()) {

@@ -12,8 +12,8 @@ pub fn spread_percent(sell_price: f64, buy_price: f64) -> f64 {
     if sell_price == 0.0 { 0.0 } else { finite(spread(sell_price, buy_price) / sell_price * 100.0) }
 }
 
-/// Returns the nearest finite number, because JSON has no infinity. Only absurd prices give an infinite spread, but even then the
-/// response must be valid JSON.
+/// Returns the nearest finite number, because JSON has no infinity. Only absurd prices give an infinite
+/// spread, but even then the response must be valid JSON.
 const fn finite(number: f64) -> f64 {
     number.clamp(f64::MIN, f64::MAX)
 }

@@ -46,7 +46,6 @@ pub struct AccountRecord {
     pub(super) version: u64,
 }
 
-/// A valid key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidKey {
     pub label: Label,
@@ -186,7 +185,6 @@ fn subscriptions(row: &Attributes) -> Result<BTreeMap<SubscriptionId, Subscripti
     serde_json::from_str(&json).map_err(|_| Corrupt::new(SUBSCRIPTIONS, "subscriptions as JSON"))
 }
 
-/// Returns the entries of the map in `attribute`.
 fn entries<K: Ord, V>(
     row: &Attributes,
     attribute: &'static str,

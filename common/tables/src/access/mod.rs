@@ -1,10 +1,12 @@
-//! Accounts and API keys. Each account has one row with the `pk` `account#NAME`, and each key one row with the `pk` `key#ID`, which has
-//! only the key's digest. The account's row lists its valid keys and its subscriptions. Every change of an account or of its keys is one
-//! transaction that replaces the account's row if nothing else has replaced it since it was read ([`apply`]), so all rules about an account
-//! are checked on one row. A row `subscription#ID` says which account has the subscription.
+//! Accounts and API keys. Each account has one row with the `pk` `account#NAME`, and each key one row with
+//! the `pk` `key#ID`, which has only the key's digest. The account's row lists its valid keys and its
+//! subscriptions. Every change of an account or of its keys is one transaction that replaces the account's
+//! row if nothing else has replaced it since it was read ([`apply`]), so all rules about an account are
+//! checked on one row. A row `subscription#ID` says which account has the subscription.
 //!
-//! The index `ended` lists the replaced and revoked keys of an account, and lags about a second behind the table. A row
-//! `request#NAME#ID` stores for a day which key a request issued, so that a client can repeat the request.
+//! The index `ended` lists the replaced and revoked keys of an account, and lags about a second behind the
+//! table. A row `request#NAME#ID` stores for a day which key a request issued, so that a client can repeat
+//! the request.
 //!
 //! A corrupt row is an error and is not skipped: access must not be granted or denied by a guess.
 
@@ -26,37 +28,25 @@ use crate::session::{Condition, Session, TRANSACTION, Write};
 const PAGE_ROWS: i32 = 1_000;
 
 /// Returns the latest version of the account, if it exists.
-///
-/// # Errors
-/// If the table does not answer in time, or the row is corrupt.
 pub async fn account(table: Session<'_>, name: &AccountName) -> Result<Option<AccountRecord>, Error> {
     let row = get(table, account::partition(name)).await?;
     row.map(|row| checked(table, &row, account::read(&row, name))).transpose()
 }
 
 /// Returns the latest version of the key with this digest, if the table has it.
-///
-/// # Errors
-/// If the table does not answer in time, or the row is corrupt.
 pub async fn key_of_digest(table: Session<'_>, digest: &KeyDigest) -> Result<Option<KeyRecord>, Error> {
     // The id is only a part of the digest, so the whole digest is compared here.
     Ok(key(table, &digest.id()).await?.filter(|key| key.digest == *digest))
 }
 
 /// Returns the latest version of the key with this id, if the table has it.
-///
-/// # Errors
-/// If the table does not answer in time, or the row is corrupt.
 pub async fn key(table: Session<'_>, id: &KeyId) -> Result<Option<KeyRecord>, Error> {
     let row = get(table, key::partition(id)).await?;
     row.map(|row| checked(table, &row, key::read(&row))).transpose()
 }
 
-/// Returns at most `limit` replaced and revoked keys of the account that have ended by `now`, the latest first. The index may lack changes of
-/// the last second.
-///
-/// # Errors
-/// If the table does not answer in time, or a row is corrupt.
+/// Returns at most `limit` replaced and revoked keys of the account that have ended by `now`, the latest
+/// first. The index may lack changes of the last second.
 pub async fn ended_keys(
     table: Session<'_>,
     name: &AccountName,
@@ -75,9 +65,6 @@ pub async fn ended_keys(
 }
 
 /// Returns which key the request last issued, if that was less than a day before `now`.
-///
-/// # Errors
-/// If the table does not answer in time, or the row is corrupt.
 pub async fn issued_by(
     table: Session<'_>,
     name: &AccountName,
@@ -89,9 +76,6 @@ pub async fn issued_by(
 }
 
 /// Returns the account that has the subscription, if any.
-///
-/// # Errors
-/// If the table does not answer in time, or the row is corrupt.
 pub async fn owner(table: Session<'_>, id: &SubscriptionId) -> Result<Option<AccountName>, Error> {
     let row = get(table, owner::partition(id)).await?;
     row.map(|row| checked(table, &row, owner::read(&row))).transpose()
@@ -113,9 +97,6 @@ pub struct Page {
 }
 
 /// Returns the accounts and keys after the row with this partition key, in no particular order.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn page(table: Session<'_>, after: Option<String>) -> Result<Page, Error> {
     let after = after.map(key_of);
     let (rows, next) = table.scan_page(after, PAGE_ROWS).await?;
@@ -134,7 +115,6 @@ pub struct Change {
     /// The account as it shall be.
     pub account: AccountRecord,
     pub keys: Vec<KeyChange>,
-    /// The request that issued one of the keys.
     pub request: Option<IssuedKey>,
     pub subscriptions: Vec<OwnerChange>,
     /// The account that a subscription leaves, as it was read and as it shall be.
@@ -166,7 +146,6 @@ impl OwnerChange {
     }
 }
 
-/// A change of a key.
 #[derive(Debug)]
 pub struct KeyChange {
     /// `None` for a new key.
@@ -187,11 +166,9 @@ impl KeyChange {
     }
 }
 
-/// Makes all of the change, or nothing if one of its rows is no longer as it was read (`before` is the account; `None` if it did not exist); the
-/// caller must then read them again. Returns whether the change was made. Writes a line with both states of each changed row to the audit trail.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Makes all of the change, or nothing if one of its rows is no longer as it was read (`before` is the
+/// account; `None` if it did not exist); the caller must then read them again. Returns whether the change was
+/// made. Writes a line with both states of each changed row to the audit trail.
 pub async fn apply(
     table: Session<'_>,
     before: Option<&AccountRecord>,
@@ -260,10 +237,8 @@ fn write_key_trail(key: &KeyRecord, before: Option<&KeyRecord>, after: Option<&K
     tracing::info!(account, key_id = key_id.as_str(), label, before, after, "changed");
 }
 
-/// Deletes the rows of the account and of its subscriptions, unless it has changed since it was read. Returns whether they were deleted.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Deletes the rows of the account and of its subscriptions, unless it has changed since it was read. Returns
+/// whether they were deleted.
 pub async fn delete_account(table: Session<'_>, record: &AccountRecord) -> Result<bool, Error> {
     let account = &record.account;
     let condition = Condition::new("attribute_not_exists(pk) OR version = :version")
@@ -279,9 +254,6 @@ pub async fn delete_account(table: Session<'_>, record: &AccountRecord) -> Resul
 }
 
 /// Deletes the rows of keys. Writes a line for each row to the audit trail.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn delete_keys(table: Session<'_>, keys: &[KeyRecord]) -> Result<(), Error> {
     for keys in keys.chunks(TRANSACTION as usize) {
         let rows = keys.iter().map(|record| (Write::Delete(key_of(key::partition(&record.id()))), None));

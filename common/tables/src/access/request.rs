@@ -15,7 +15,6 @@ const KEPT: Duration = Duration::from_hours(24);
 const KEY: &str = "key";
 const COMMAND: &str = "command";
 
-/// A request, and the key that it issued.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedKey {
     /// The id of the request.

@@ -1,5 +1,5 @@
-//! Averages over the last days. `record-candles` combines the hourly texts (`hour.rs`) of each window into one text, so a request reads a
-//! single row.
+//! Averages over the last days. `record-candles` combines the hourly texts (`hour.rs`) of each window into
+//! one text, so a request reads a single row.
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
@@ -16,7 +16,6 @@ use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
 
 use super::candle::{Sold, together};
-use super::coins::Coins;
 use super::hour::{AVERAGES, BUILT, CHANGES, SalesRows};
 use super::hour_sales::Counts;
 use super::hour_text::{DAY, by_id};
@@ -27,6 +26,7 @@ use super::sums::{CloseSum, MINUTES, Sums};
 use crate::error::Error;
 use crate::item::{self, Attributes, Corrupt, binary, integer, number, readable};
 use crate::session::{Reads, Session};
+use common::coins::Coins;
 
 const SEEN: &str = "seen";
 const UNTIL: &str = "until";
@@ -59,7 +59,8 @@ pub struct Averages {
 /// The averages of an item. Prices are for one item, not for a stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Average {
-    /// The average of the closing prices of the hours. Ignores hours in which the item was not listed; `None` if it was never listed.
+    /// The average of the closing prices of the hours. Ignores hours in which the item was not listed; `None`
+    /// if it was never listed.
     pub lowest: Option<Coins>,
     /// The sales; `None` if there were none.
     pub sold: Option<Sold>,
@@ -97,8 +98,8 @@ impl State {
     }
 }
 
-/// Rebuilds the averages of all windows if an hour has ended or changed since they were built. Every hour that ends by `time` must be built
-/// already. Returns whether the averages were rebuilt.
+/// Rebuilds the averages of all windows if an hour has ended or changed since they were built. Every hour
+/// that ends by `time` must be built already. Returns whether the averages were rebuilt.
 ///
 /// # Errors
 /// If a row was not read or written before the deadline. The next call completes the work.
@@ -227,7 +228,8 @@ impl ItemSales {
     }
 }
 
-/// The sales of the newest hour have few clean ones if their share is less than this part of the share before.
+/// The sales of the newest hour have few clean ones if their share is less than this part of the share
+/// before.
 const FEW: u64 = 2;
 /// Smaller hours are not judged.
 const LEAST_SALES: u64 = 500;
@@ -242,8 +244,8 @@ struct CleanCounts {
 }
 
 impl CleanCounts {
-    /// Logs a warning if the newest hour has many sales and less than half of the earlier share of clean ones. The game has then probably
-    /// added an attribute to all items.
+    /// Logs a warning if the newest hour has many sales and less than half of the earlier share of clean
+    /// ones. The game has then probably added an attribute to all items.
     fn warn_of_few_clean_sales(&self) {
         let Self { newest, before } = self;
         let is_large = newest.sales >= LEAST_SALES;
@@ -281,11 +283,12 @@ async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Resu
     table.write("PutItem", put.send()).await.map(drop)
 }
 
-/// Returns the averages of the window; `None` before they are first built. A `consistent` read costs twice as much and always returns the
-/// latest write. Requires only the permission `dynamodb:Query`.
+/// Returns the averages of the window; `None` before they are first built. A `consistent` read costs twice as
+/// much and always returns the latest write. Requires only the permission `dynamodb:Query`.
 ///
 /// # Errors
-/// If the table does not answer in time, or if the averages are corrupt. The next build replaces corrupt averages.
+/// If the table does not answer in time, or if the averages are corrupt. The next build replaces corrupt
+/// averages.
 pub async fn averages_of(
     table: Session<'_>,
     window: &Window,

@@ -1,8 +1,8 @@
 //! A candle: the lowest prices and the sales of an item during an hour or a day.
 
-use super::coins::Coins;
 use super::minute::Price;
 use super::sale::Sale;
+use common::coins::Coins;
 
 /// The lowest prices of an item during an interval. Minutes in which the item was not listed do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,6 @@ pub struct Listed {
 /// A summary of sales of an item. `low`, `high` and `prices` are prices of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sold {
-    /// The number of sales.
     pub sales: u32,
     /// The number of items.
     pub sold: u64,
@@ -82,7 +81,8 @@ impl Listed {
         Coins::of_hundredths(divided(self.sum, u64::from(self.samples)))
     }
 
-    /// Returns the numbers that a row stores: close, listings and samples. If the price changed, sum, open, high and low follow.
+    /// Returns the numbers that a row stores: close, listings and samples. If the price changed, sum, open,
+    /// high and low follow.
     fn numbers(&self) -> Vec<u64> {
         let Self { open, high, low, close, sum, listings, samples } = *self;
         let mut numbers = vec![close.hundredths(), listings.into(), samples.into()];
@@ -99,7 +99,9 @@ impl Listed {
             others => others.try_into().ok()?,
         };
         let is_inside = |price: u64| (low..=high).contains(&price);
-        let is_candle = *samples > 0 && is_inside(open) && is_inside(*close);
+        if *samples == 0 || !is_inside(open) || !is_inside(*close) {
+            return None;
+        }
         Some(Self {
             open: Coins::of_hundredths(open),
             high: Coins::of_hundredths(high),
@@ -109,7 +111,6 @@ impl Listed {
             listings: u32::try_from(*listings).ok()?,
             samples: u32::try_from(*samples).ok()?,
         })
-        .filter(|_| is_candle)
     }
 }
 
@@ -153,7 +154,8 @@ impl Sold {
         Coins::of_hundredths(divided(self.sum.saturating_mul(100), self.sold))
     }
 
-    /// Returns the median price. For several candles, it is the median of their medians, each weighted by the candle's number of sales.
+    /// Returns the median price. For several candles, it is the median of their medians, each weighted by the
+    /// candle's number of sales.
     #[must_use]
     pub fn median(&self) -> Coins {
         let mut sorted = self.prices.clone();
@@ -164,15 +166,15 @@ impl Sold {
         while let Some((price, sales_at_price)) = prices.next() {
             counted += 2 * u64::from(sales_at_price);
             if counted >= sales {
-                let above = prices.peek().filter(|_| counted == sales);
-                return Coins::between(price, above.map_or(price, |(above, _)| *above));
+                let next = if counted == sales { prices.peek() } else { None };
+                return Coins::between(price, next.map_or(price, |(above, _)| *above));
             }
         }
         self.high
     }
 
-    /// Returns the numbers that a row stores: the number of items and the sum. If there are several sales, the number of sales, the median,
-    /// low and high follow.
+    /// Returns the numbers that a row stores: the number of items and the sum. If there are several sales,
+    /// the number of sales, the median, low and high follow.
     pub(super) fn numbers(&self) -> Vec<u64> {
         let mut numbers = vec![self.sold, self.sum];
         if self.sales > 1 {
@@ -213,8 +215,8 @@ impl Candle {
         (candle.listed.is_some() || candle.sold.is_some()).then_some(candle)
     }
 
-    /// Returns the text that a row stores: the numbers of the lowest prices. If there were sales, a semicolon and the numbers of the sales
-    /// follow.
+    /// Returns the text that a row stores: the numbers of the lowest prices. If there were sales, a semicolon
+    /// and the numbers of the sales follow.
     #[must_use]
     pub fn to_text(&self) -> String {
         let joined = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");

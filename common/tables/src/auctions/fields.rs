@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::candle::{Candle, Listed, Sold};
-use super::coins::Coins;
+use common::coins::Coins;
 
-/// The prices of one item during an interval, in coins, exact to 0.01. The price of a stack is divided by its number of items. `lowest_`
-/// prices are null if the item was not listed, and `sale_` prices if it was not sold.
+/// The prices of one item during an interval, in coins, exact to 0.01. The price of a stack is divided by its
+/// number of items. `lowest_` prices are null if the item was not listed, and `sale_` prices if it was not
+/// sold.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CandleFields {
     /// The lowest buy-it-now price at the first minute in which the item was listed.
@@ -18,9 +19,11 @@ pub struct CandleFields {
     lowest_low: Option<f64>,
     /// The lowest buy-it-now price at the last minute in which the item was listed.
     lowest_close: Option<f64>,
-    /// The average of the minutes' lowest buy-it-now prices. Minutes in which the item was not listed do not count.
+    /// The average of the minutes' lowest buy-it-now prices. Minutes in which the item was not listed do not
+    /// count.
     lowest_average: Option<f64>,
-    /// The number of running buy-it-now auctions at the last minute in which there was one; null if the item was not listed.
+    /// The number of running buy-it-now auctions at the last minute in which there was one; null if the item
+    /// was not listed.
     listings: Option<u32>,
     /// The number of sales, both buy-it-now and by bids.
     sales: u32,
@@ -30,7 +33,8 @@ pub struct CandleFields {
     sale_low: Option<f64>,
     /// The sum of the prices of all sales divided by the number of items that were sold.
     sale_average: Option<f64>,
-    /// The median price of the sales. For a day, the median of its hourly medians, each weighted by the hour's number of sales.
+    /// The median price of the sales. For a day, the median of its hourly medians, each weighted by the
+    /// hour's number of sales.
     sale_median: Option<f64>,
     /// The highest price of a sale.
     sale_high: Option<f64>,

@@ -40,8 +40,8 @@ struct SalesText {
     sales: Vec<String>,
 }
 
-/// Writes the sales of the hour, and returns the candles of the hour. The candles have the prices of the hour's minutes and the sales that
-/// happened in the hour.
+/// Writes the sales of the hour, and returns the candles of the hour. The candles have the prices of the
+/// hour's minutes and the sales that happened in the hour.
 pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Error> {
     let [start, end] = [hour.start, hour.end()];
     let lists = lists(table, start.minus(SUCCESSIVE), end.plus(LIST_DELAY)).await?;
@@ -68,8 +68,8 @@ fn candles(minutes: &[RecordedMinute], sales: &HourSales) -> Candles {
     candles
 }
 
-/// Writes the texts of an hour with these sales and candles, built from `minutes` recorded minutes. The sums build on the sums of the
-/// previous hour, so the hours of a day must be written in order.
+/// Writes the texts of an hour with these sales and candles, built from `minutes` recorded minutes. The sums
+/// build on the sums of the previous hour, so the hours of a day must be written in order.
 ///
 /// # Errors
 /// If a row was not written before the deadline. Repeating the call completes it.
@@ -106,7 +106,8 @@ async fn note_change(table: Session<'_>) -> Result<(), Error> {
     table.write("UpdateItem", changed.send()).await.map(drop)
 }
 
-/// The rows with the sales of some hours, newest first. They are unpacked one at a time, because the sales of a week take much memory.
+/// The rows with the sales of some hours, newest first. They are unpacked one at a time, because the sales of
+/// a week take much memory.
 pub(super) struct SalesRows(Vec<Attributes>);
 
 impl SalesRows {

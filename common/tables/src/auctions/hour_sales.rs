@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `auctions#sold#SHARD` | the hour | `products`: the sales of each item; `known`: for how many milliseconds of the hour the sales are known |
 //!
-//! The sales of an item are texts ([`Sale`]) whose times count from the start of the hour, in order, separated by semicolons. Sales with less
-//! known time never replace sales with more.
+//! The sales of an item are texts ([`Sale`]) whose times count from the start of the hour, in order,
+//! separated by semicolons. Sales with less known time never replace sales with more.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -27,8 +27,9 @@ use crate::session::{Reads, Session};
 
 /// The hours with sales.
 ///
-/// The number of shards was chosen for 6,500 sales an hour: a row then has about a kilobyte. Reading 200 rows takes about 30 read units,
-/// and writing wastes few write units. `tests/service/auction_prices/capacity.rs` measures this.
+/// The number of shards was chosen for 6,500 sales an hour: a row then has about a kilobyte. Reading 200 rows
+/// takes about 30 read units, and writing wastes few write units. `tests/service/auction_prices/capacity.rs`
+/// measures this.
 const SOLD: Interval = Interval {
     series: "auctions",
     name: "sold",
@@ -43,7 +44,8 @@ pub(super) const KNOWN: &str = "known";
 /// The maximum number of bytes of sales in a row. DynamoDB limits a row to 400 KiB.
 const LARGEST_ROW: usize = 400_000;
 
-/// The number of rows that a page reads first, and the number that it reads next if the first rows have too few sales.
+/// The number of rows that a page reads first, and the number that it reads next if the first rows have too
+/// few sales.
 const READS: [usize; 2] = [24, 176];
 
 /// Returns the text of an item's sales in an hour.
@@ -58,7 +60,6 @@ pub(super) fn sales_of_text(hour: UnixSeconds, text: &str) -> Option<Vec<Sale>> 
     text.split(';').map(sale).collect()
 }
 
-/// The sales of an hour.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HourSales {
     /// For how much of the hour the sales are known.
@@ -81,7 +82,6 @@ impl Counts {
     }
 }
 
-/// The sales of an hour in the table.
 #[derive(Debug, Default)]
 pub struct StoredSales {
     pub sales: HourSales,
@@ -130,7 +130,6 @@ impl HourSales {
         Ok(Self { known, items: texts.into_iter().map(sales).collect::<Result<_, _>>()? })
     }
 
-    /// Returns the text of each item's sales.
     #[must_use]
     pub fn texts(&self, hour: UnixSeconds) -> BTreeMap<AuctionItemId, String> {
         self.items.iter().map(|(id, sales)| (id.clone(), text_of(hour, sales))).collect()
@@ -147,7 +146,6 @@ impl HourSales {
         })
     }
 
-    /// Returns the rows of the sales.
     #[must_use]
     pub fn rows(&self, hour: UnixSeconds) -> Vec<Attributes> {
         let values = self.items.iter().map(|(id, sales)| (id, string(text_of(hour, sales))));
@@ -173,7 +171,8 @@ impl HourSales {
         stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_collect().await
     }
 
-    /// Writes the sales, and returns the sales that are stored then. A stored row with more known time is kept.
+    /// Writes the sales, and returns the sales that are stored then. A stored row with more known time is
+    /// kept.
     ///
     /// # Errors
     /// If a row was not written before the deadline. Repeating the call completes it.
@@ -182,8 +181,8 @@ impl HourSales {
         if written.contains(&false) { Ok(Self::read(table, hour).await?.sales) } else { Ok(self) }
     }
 
-    /// Writes the sales, and returns the number of changed rows, and the sales that are stored then. A stored row with at least as much known
-    /// time is kept.
+    /// Writes the sales, and returns the number of changed rows, and the sales that are stored then. A stored
+    /// row with at least as much known time is kept.
     ///
     /// # Errors
     /// If a row was not written before the deadline. Repeating the call completes it.
@@ -194,9 +193,6 @@ impl HourSales {
     }
 
     /// Reads the sales of an hour. Corrupt rows and texts are counted and skipped.
-    ///
-    /// # Errors
-    /// If the table does not answer in time.
     pub async fn read(table: Session<'_>, hour: UnixSeconds) -> Result<StoredSales, Error> {
         let rows = table.get_all(keys(SOLD.at(hour)), Reads::Consistent).await?;
         let sales = |(id, value): (&String, &AttributeValue)| {
@@ -238,11 +234,8 @@ pub struct SalesPage {
     /// The `before` of the next page, which is older and can be empty; `None` if there are no older sales.
     pub next_before: Option<UnixMilliseconds>,
 }
-/// Returns the item's newest sales before a time: at most `limit`, plus any other sales in the same millisecond as the last one. Reads at
-/// most 200 rows.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the item's newest sales before a time: at most `limit`, plus any other sales in the same
+/// millisecond as the last one. Reads at most 200 rows.
 pub async fn sales_before(
     table: Session<'_>,
     id: &AuctionItemId,
@@ -256,15 +249,16 @@ pub async fn sales_before(
     let mut unread = Some(last);
     let mut sales = Vec::new();
     for most in READS {
-        // Reads on until there is one sale more than `limit`, which shows that there is another page. DynamoDB refuses a range of keys that
-        // ends before it begins.
+        // Reads on until there is one sale more than `limit`, which shows that there is another page.
+        // DynamoDB refuses a range of keys that ends before it begins.
         let Some(newest) = unread.filter(|newest| *newest >= oldest && sales.len() <= limit) else { break };
         let query = table.query_between(&partition, slot_key(oldest), slot_key(newest));
         let rows = table.rows(query.scan_index_forward(false), most).await?;
         let sold = readable(&rows, &partition, |row| sold_in(row, id).map(Some));
         sales.extend(sold.into_iter().flatten().filter(|sale| sale.sold_at < before));
-        let read = rows.iter().rev().find_map(|row| slot_of(&SOLD, row).ok());
-        unread = read.filter(|_| rows.len() == most).map(|slot| slot.start.minus(SOLD.length));
+        let last = rows.iter().rev().find_map(|row| slot_of(&SOLD, row).ok());
+        let has_more = rows.len() == most;
+        unread = if has_more { last.map(|slot| slot.start.minus(SOLD.length)) } else { None };
     }
     unread = unread.filter(|newest| *newest >= oldest);
     sales.sort_unstable_by(|one, other| other.cmp(one));

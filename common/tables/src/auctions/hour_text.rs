@@ -17,10 +17,12 @@ pub(super) const DAY: Duration = Duration::from_hours(24);
 /// The name of the expected `content` in error messages.
 pub(super) const HOUR_TEXT: &str = "the text of the row's hour";
 
-/// How long the texts are kept. Averages need the texts of the last week, back to the beginning of its first day.
+/// How long the texts are kept. Averages need the texts of the last week, back to the beginning of its first
+/// day.
 const KEPT: Duration = Duration::from_hours(9 * 24);
 
-/// Writes a text unless the stored text has a higher rank. `rank`: the name and the value of the attribute that ranks texts.
+/// Writes a text unless the stored text has a higher rank. `rank`: the name and the value of the attribute
+/// that ranks texts.
 pub(super) async fn put<T: Serialize>(
     table: Session<'_>,
     partition: &str,

@@ -14,8 +14,8 @@ pub const INTERVALS: [Interval; 2] = [HOURS, candles("1d", DAY, None)];
 
 /// Returns an interval of candles.
 ///
-/// The number of shards was chosen for 6,500 items: in most shards, 500 rows then have less than half a megabyte.
-/// `tests/service/capacity` measures this.
+/// The number of shards was chosen for 6,500 items: in most shards, 500 rows then have less than half a
+/// megabyte. `tests/service/capacity` measures this.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
     Interval { series: "auctions", name, length, kept, shards: 449 }
 }

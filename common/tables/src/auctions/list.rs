@@ -4,8 +4,9 @@
 //! |---|---|---|
 //! | `auctions#lists` | `UNTIL#PART`: the refresh of the list in Unix milliseconds, and the position of the row | `content` |
 //!
-//! `record-auctions` writes a list as soon as it has read it, whatever happens to the prices of the minute. Lists overlap, so readers count
-//! each auction once. The first row of a list is written last, so a list with this row is complete.
+//! `record-auctions` writes a list as soon as it has read it, whatever happens to the prices of the minute.
+//! Lists overlap, so readers count each auction once. The first row of a list is written last, so a list with
+//! this row is complete.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -26,10 +27,10 @@ use crate::session::Session;
 
 const LISTS: &str = "auctions#lists";
 
-/// How long lists are kept.
 const LISTS_KEPT: Duration = Duration::from_hours(48);
 
-/// If the refreshes of two lists are further apart, a list between them is missing. Refreshes can be 30 seconds late.
+/// If the refreshes of two lists are further apart, a list between them is missing. Refreshes can be 30
+/// seconds late.
 pub const SUCCESSIVE: Duration = COVERED.saturating_add(Duration::from_secs(30));
 
 /// The sales of an hour are in lists that are refreshed at most this long after the hour.
@@ -117,8 +118,8 @@ fn list_of(rows: &[Attributes]) -> Result<Option<List>, Corrupt> {
     Ok(Some(List { until, auctions: auctions.ok_or(CORRUPT)? }))
 }
 
-/// Returns a query of the rows of lists that were refreshed from `from` to before `end`. It may miss a list that was written a moment ago;
-/// the recorder then lets the list's hour be built again.
+/// Returns a query of the rows of lists that were refreshed from `from` to before `end`. It may miss a list
+/// that was written a moment ago; the recorder then lets the list's hour be built again.
 fn query(table: Session<'_>, from: UnixSeconds, end: UnixSeconds) -> QueryFluentBuilder {
     let key = |time: UnixSeconds| {
         format!("{:013}", UnixMilliseconds::from(time.clamp(FIRST_SLOT, LAST_SLOT)).get())
@@ -127,10 +128,8 @@ fn query(table: Session<'_>, from: UnixSeconds, end: UnixSeconds) -> QueryFluent
     table.query_between(LISTS, first, last)
 }
 
-/// Returns the stored lists that were refreshed from `from` to before `end`, in order. A corrupt list is logged and skipped.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the stored lists that were refreshed from `from` to before `end`, in order. A corrupt list is
+/// logged and skipped.
 pub async fn lists(table: Session<'_>, from: UnixSeconds, end: UnixSeconds) -> Result<Vec<List>, Error> {
     let rows = table.rows(query(table, from, end), usize::MAX).await?;
     let read = |rows: &[Attributes]| {
@@ -158,11 +157,15 @@ pub(super) async fn listed_minutes(
     let minute = |time: UnixMilliseconds| UnixSeconds::from(time).rounded_down(Duration::from_mins(1));
     // A list has sales from the minute of its refresh and the minute before.
     let minutes = refreshes.iter().flat_map(|until| [until.minus(COVERED), *until]).map(minute);
-    let last = refreshes.last().filter(|_| rows.len() >= limit).map(|until| minute(until.minus(COVERED)));
-    Ok(Found::new(minutes.filter(|minute| (first..end).contains(minute)), last.unwrap_or(end).min(end)))
+    let until = match refreshes.last() {
+        Some(last) if rows.len() >= limit => minute(last.minus(COVERED)).min(end),
+        _ => end,
+    };
+    Ok(Found::new(minutes.filter(|minute| (first..end).contains(minute)), until))
 }
 
-/// Returns for how much of the time from `from` to `end` every sale is in one of the lists, which are in order.
+/// Returns for how much of the time from `from` to `end` every sale is in one of the lists, which are in
+/// order.
 #[must_use]
 pub fn known(lists: &[List], from: UnixSeconds, end: UnixSeconds) -> Duration {
     let [mut known_until, end] = [from, end].map(UnixMilliseconds::from);
@@ -199,7 +202,8 @@ mod tests {
     use crate::auctions::PetLevel;
     use crate::raw_query::tests::{session, table};
 
-    /// Returns a list that was refreshed at the second `until`, with one sale for each number, at ten seconds times the number.
+    /// Returns a list that was refreshed at the second `until`, with one sale for each number, at ten seconds
+    /// times the number.
     fn list(until: i64, numbers: &[u8]) -> List {
         let sold = |number: &u8| SoldAuction {
             auction: AuctionId::of_bytes([*number; 16]),

@@ -1,7 +1,7 @@
 //! Texts with data of all items: JSON, compressed with gzip.
 
+use common::gzip::{self, Gzip};
 use common::request::auction_item_id::AuctionItemId;
-use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::item::{Attributes, Corrupt, bytes};
 
 /// The attribute with a compressed text.
-pub(super) const CONTENT: &str = "content";
+pub(crate) const CONTENT: &str = "content";
 
 /// The maximum number of bytes of content in a row. DynamoDB limits a row to 400 KiB.
 pub(super) const LARGEST_PART: usize = 300_000;
@@ -25,38 +25,22 @@ const BASE: u32 = 36;
 const LONGEST_SHARED: usize = 35;
 
 /// Returns the compressed text.
-///
-/// # Errors
-/// If the value cannot be written as JSON or compressed.
-pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
-    let text = serde_json::to_vec(value)?;
-    let level =
-        CompressionLvl::new(LEVEL).map_err(|_| serde_json::Error::custom("the level is not supported"))?;
-    let mut compressor = Compressor::new(level);
-    let mut compressed = vec![0; compressor.gzip_compress_bound(text.len())];
-    let length = compressor.gzip_compress(&text, &mut compressed).map_err(serde_json::Error::custom)?;
-    compressed.truncate(length);
-    Ok(compressed)
+pub(crate) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+    Gzip::of_level(LEVEL).pack(&serde_json::to_vec(value)?).map_err(serde_json::Error::custom)
 }
 
 /// Parses a compressed text; `None` if it is corrupt.
 pub(super) fn unpack<T: DeserializeOwned>(compressed: &[u8]) -> Option<T> {
-    let length = u32::from_le_bytes(*compressed.last_chunk()?) as usize;
-    if length > LARGEST {
-        return None;
-    }
-    let mut text = vec![0; length];
-    Decompressor::new().gzip_decompress(compressed, &mut text).ok()?;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&gzip::unpack(compressed, LARGEST)?).ok()
 }
 
 /// Reads the compressed text in a row. `expected` names the text in the error.
-pub(super) fn content<T: DeserializeOwned>(row: &Attributes, expected: &'static str) -> Result<T, Corrupt> {
+pub(crate) fn content<T: DeserializeOwned>(row: &Attributes, expected: &'static str) -> Result<T, Corrupt> {
     unpack(&bytes(row, CONTENT)?).ok_or(Corrupt::new(CONTENT, expected))
 }
 
-/// Sorted ids, separated by commas. Each entry is a digit, the number of leading characters shared with the previous id, followed by
-/// the rest of the id. This takes a quarter less space than whole ids.
+/// Sorted ids, separated by commas. Each entry is a digit, the number of leading characters shared with the
+/// previous id, followed by the rest of the id. This takes a quarter less space than whole ids.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Ids(String);

@@ -1,16 +1,17 @@
 //! A sale, and its text.
 //!
-//! The list of ended auctions, the hour and the row of an item all store a sale as the same text, with numbers separated by commas: the
-//! milliseconds after a time that the row determines, the price of the stack in coins, a digit (1 if buy-it-now, 2 if clean, 3 if both), the
-//! number of items, and the level of a pet. Other items have no level, and a single one no number.
+//! The list of ended auctions, the hour and the row of an item all store a sale as the same text, with
+//! numbers separated by commas: the milliseconds after a time that the row determines, the price of the stack
+//! in coins, a digit (1 if buy-it-now, 2 if clean, 3 if both), the number of items, and the level of a pet.
+//! Other items have no level, and a single one no number.
 
 use std::num::NonZeroU32;
 
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::STACK_PRICES;
 
-use super::coins::Coins;
-use super::pet_level::PetLevel;
+use common::coins::Coins;
+use common::pet_level::PetLevel;
 
 /// A sale in an auction. Sales are ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,8 @@ use common::routes::AuctionIds;
 /// An item: its position in the list of all items, its id, and its value.
 pub type Selected<'a, T> = (usize, &'a AuctionItemId, &'a T);
 
-/// Returns the requested items in the order of the request, and the unknown ids. `items` must be sorted by id.
+/// Returns the requested items in the order of the request, and the unknown ids. `items` must be sorted by
+/// id.
 #[must_use]
 pub fn select<'a, T>(
     ids: &'a AuctionIds,

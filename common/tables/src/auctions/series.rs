@@ -20,7 +20,6 @@ use crate::series::keys::Slot;
 use crate::series::{Found, Series, SeriesCandle};
 use crate::session::Session;
 
-/// The series of candles.
 pub const SERIES: Series = Series {
     name: "auctions",
     minutes: &ONE_MINUTE,
@@ -69,7 +68,8 @@ impl SeriesCandle for Candle {
         Self::of_text(value.text()?)
     }
 
-    /// Finds recorded minutes, and minutes with sales in lists of ended auctions. Either can be without the other.
+    /// Finds recorded minutes, and minutes with sales in lists of ended auctions. Either can be without the
+    /// other.
     async fn minutes_between(
         table: Session<'_>,
         first: UnixSeconds,

@@ -13,13 +13,13 @@ use common::time::UnixSeconds;
 use serde::{Deserialize, Serialize};
 
 use super::candle::{Candle, divided};
-use super::coins::Coins;
 use super::hour_text::{DAY, HOUR_TEXT, by_id, put};
 use super::packed::{Ids, content};
 use crate::error::Error;
 use crate::item::{integer, readable};
 use crate::series::keys::{Slot, slot_key};
 use crate::session::{Reads, Session};
+use common::coins::Coins;
 
 const SUMS: &str = "auctions#sums";
 
@@ -79,7 +79,8 @@ impl Sums {
             return Ok(Self::default());
         }
         let last = UnixSeconds::new(end.get() - 1);
-        // The newest row has the sums of all hours. If it is corrupt, the newest readable row lacks only the latest hours.
+        // The newest row has the sums of all hours. If it is corrupt, the newest readable row lacks only the
+        // latest hours.
         for limit in [1, usize::MAX] {
             let query = table.query_between(SUMS, slot_key(day), slot_key(last));
             let query = query.consistent_read(matches!(reads, Reads::Consistent));

@@ -9,22 +9,20 @@ use super::numbers::{Number, Numbers, trimmed};
 use super::quote::{Price, Quote};
 use crate::series::keys::Slot;
 
-/// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while there are no buy orders (sell price) or
-/// no sell offers (buy price).
+/// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while there are
+/// no buy orders (sell price) or no sell offers (buy price).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
     /// The price at the first recorded minute.
     pub open: Price,
-    /// The highest price.
     pub high: Price,
-    /// The lowest price.
     pub low: Price,
     /// The price at the last recorded minute.
     pub close: Price,
 }
 
-/// The prices of the best orders of one side of the order book during an interval, in coins. Minutes without orders on this side do not
-/// count.
+/// The prices of the best orders of one side of the order book during an interval, in coins. Minutes without
+/// orders on this side do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Best {
     pub high: Price,
@@ -48,9 +46,11 @@ pub struct Candle {
     pub buy_order: Option<Best>,
     /// The prices of the best sell offer; `None` if no minute counts.
     pub sell_offer: Option<Best>,
-    /// The number of items sold instantly in the seven days before the last recorded minute; `None` if it is unknown.
+    /// The number of items sold instantly in the seven days before the last recorded minute; `None` if it is
+    /// unknown.
     pub sell_moving_week: Option<i64>,
-    /// The number of items bought instantly in the seven days before the last recorded minute; `None` if it is unknown.
+    /// The number of items bought instantly in the seven days before the last recorded minute; `None` if it
+    /// is unknown.
     pub buy_moving_week: Option<i64>,
     /// The number of recorded minutes.
     pub samples: u32,
@@ -90,7 +90,8 @@ impl Best {
         Self { high: price, low: price, close: price }
     }
 
-    /// Returns the prices, which are all missing or all valid: above 0, and close between low and high. `None` if they are not.
+    /// Returns the prices, which are all missing or all valid: above 0, and close between low and high.
+    /// `None` if they are not.
     #[expect(clippy::option_option, reason = "missing prices are not invalid ones")]
     fn nearest(prices: [Option<f64>; 3]) -> Option<Option<Self>> {
         let [Some(high), Some(low), Some(close)] = prices else {
@@ -151,9 +152,10 @@ impl Candle {
         }
     }
 
-    /// Returns the numbers of the candle in its slot: open, high, low and close of the sell price, the same of the buy price, sell volume,
-    /// buy volume, samples, the number of minutes of the interval after the last recorded one, high, low and close of the best buy order,
-    /// the same of the best sell offer, and the moving weeks of sales and purchases.
+    /// Returns the numbers of the candle in its slot: open, high, low and close of the sell price, the same
+    /// of the buy price, sell volume, buy volume, samples, the number of minutes of the interval after the
+    /// last recorded one, high, low and close of the best buy order, the same of the best sell offer, and the
+    /// moving weeks of sales and purchases.
     #[must_use]
     pub fn numbers(&self, slot: Slot) -> Numbers {
         let missed = slot.last_minute().get().saturating_sub(self.closed_at.get()) / 60;
@@ -166,8 +168,8 @@ impl Candle {
         trimmed((averages.map(coins).chain(counts.map(count))).chain(best.map(coins)).chain(weeks.map(count)))
     }
 
-    /// Parses the text in a row of the slot: its [`numbers`](Self::numbers), separated by commas. Missing numbers are empty or, at the end,
-    /// left out. `None` if the text is not a candle.
+    /// Parses the text in a row of the slot: its [`numbers`](Self::numbers), separated by commas. Missing
+    /// numbers are empty or, at the end, left out. `None` if the text is not a candle.
     #[must_use]
     pub fn of_text(slot: Slot, text: &str) -> Option<Self> {
         fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::candle::{Best, Candle, Prices};
 
-/// The prices and volumes of a product during an interval. Prices are in coins, rounded to 0.01; volumes are in items.
+/// The prices and volumes of a product during an interval. Prices are in coins, rounded to 0.01; volumes are
+/// in items.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CandleFields {
     /// The sell price at the first recorded minute: the average of the best 2 % of buy orders, 0 without any.

@@ -18,11 +18,8 @@ pub struct Point {
     pub quote: Quote,
 }
 
-/// Returns the product's points in the range before `now`, oldest first. Each point is the last recorded minute of an interval. An
-/// interval in which the product was not recorded has no point.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the product's points in the range before `now`, oldest first. Each point is the last recorded
+/// minute of an interval. An interval in which the product was not recorded has no point.
 pub async fn points(
     table: Session<'_>,
     range: &Range,

@@ -10,8 +10,9 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// The recorded minutes.
 ///
-/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a row has 1.3 kilobytes on average. More shards
-/// take more write units, and fewer shards more read units. Minutes are kept for two days, so that candles can be built after an outage.
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a row has 1.3
+/// kilobytes on average. More shards take more write units, and fewer shards more read units. Minutes are
+/// kept for two days, so that candles can be built after an outage.
 pub const ONE_MINUTE: Interval = Interval {
     series: "bazaar",
     name: "1m",
@@ -35,9 +36,10 @@ pub(super) const HOUR: Interval = candles("1h", Duration::from_hours(1), Some(DA
 
 /// Returns an interval of candles.
 ///
-/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot. If every product has a price, a query of 288
-/// candles takes 29 read units on average and at most 54, and a slot takes only a few more write units than rows. Among the numbers of
-/// shards near it, this one distributes the ids most evenly. `tests/service/capacity` measures the current values.
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot. If every product has
+/// a price, a query of 288 candles takes 29 read units on average and at most 54, and a slot takes only a few
+/// more write units than rows. Among the numbers of shards near it, this one distributes the ids most evenly.
+/// `tests/service/capacity` measures the current values.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
     Interval { series: "candles", name, length, kept, shards: 510 }
 }
@@ -48,7 +50,8 @@ pub struct Range {
     pub name: &'static str,
     /// The interval between points. Points are recorded minutes or the closes of candles.
     pub interval: &'static Interval,
-    /// The number of slots in the range, including the current one: the maximum number of points in a response.
+    /// The number of slots in the range, including the current one: the maximum number of points in a
+    /// response.
     pub slots: u32,
 }
 
@@ -75,8 +78,8 @@ impl Range {
 mod tests {
     use super::*;
 
-    /// Changing a number of shards makes recorded rows unreachable, because queries then read other partitions. To change it, also rename
-    /// the interval, and copy the rows with `cargo admin history`.
+    /// Changing a number of shards makes recorded rows unreachable, because queries then read other
+    /// partitions. To change it, also rename the interval, and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
         let partitions: Vec<_> = [&ONE_MINUTE]

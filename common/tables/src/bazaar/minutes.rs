@@ -1,9 +1,10 @@
 //! Writes the recorded minutes.
 //!
-//! Runs for the same minute may overlap, and each may be killed at any time. A minute must nevertheless have the rows of one run. A run
-//! usually writes its rows in batches, which cost half as much as a transaction, and finds out with its marker whether another run has
-//! recorded the minute meanwhile. If so, the batches of both may be mixed: this run then writes all rows again in one transaction. Every
-//! other run that still writes batches finds a marker, and does the same.
+//! Runs for the same minute may overlap, and each may be killed at any time. A minute must nevertheless have
+//! the rows of one run. A run usually writes its rows in batches, which cost half as much as a transaction,
+//! and finds out with its marker whether another run has recorded the minute meanwhile. If so, the batches of
+//! both may be mixed: this run then writes all rows again in one transaction. Every other run that still
+//! writes batches finds a marker, and does the same.
 
 use super::intervals::ONE_MINUTE;
 use super::quote::Quotes;
@@ -20,12 +21,10 @@ const UNLESS_RECORDED: &str = "attribute_not_exists(pk)";
 /// A transaction has all rows of a minute and its marker.
 const _: () = assert!(ONE_MINUTE.shards < TRANSACTION);
 
-/// Records the quotes of a minute: one row per shard, and the marker. Recording a minute again replaces its rows, so repeating the call after
-/// a failure completes it. A run for the event of another minute never replaces a recorded minute, and writes everything in one transaction,
-/// so it may run at the same time as the run for the event of this minute.
-///
-/// # Errors
-/// If a row was not written before the deadline.
+/// Records the quotes of a minute: one row per shard, and the marker. Recording a minute again replaces its
+/// rows, so repeating the call after a failure completes it. A run for the event of another minute never
+/// replaces a recorded minute, and writes everything in one transaction, so it may run at the same time as
+/// the run for the event of this minute.
 pub async fn record(
     table: Session<'_>,
     filing: impl Into<Filing>,

@@ -1,6 +1,6 @@
-//! Bazaar prices over time. Every minute, `record-bazaar` writes the prices of all products, and `record-candles` builds candles
-//! from the minutes ([`series`](crate::series)). A query reads one product: its candles, or its history, whose points are minutes
-//! or closes of candles.
+//! Bazaar prices over time. Every minute, `record-bazaar` writes the prices of all products, and
+//! `record-candles` builds candles from the minutes ([`series`](crate::series)). A query reads one product:
+//! its candles, or its history, whose points are minutes or closes of candles.
 //!
 //! | series | value of a product |
 //! |---|---|

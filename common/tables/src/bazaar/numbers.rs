@@ -23,7 +23,6 @@ impl fmt::Display for Number {
 /// Numbers in a fixed order, without missing numbers at the end.
 pub type Numbers = Vec<Option<Number>>;
 
-/// Returns these numbers as [`Numbers`].
 pub(super) fn trimmed(numbers: impl IntoIterator<Item = Option<Number>>) -> Numbers {
     let mut numbers: Numbers = numbers.into_iter().collect();
     numbers.truncate(numbers.iter().rposition(Option::is_some).map_or(0, |last| last + 1));

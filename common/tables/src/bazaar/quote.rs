@@ -16,8 +16,8 @@ use common::upstream::bazaar::HIGHEST_PRICE;
 pub struct Price(f64);
 
 impl Price {
-    /// The highest valid price. No purse in the game holds as much, and floating-point numbers below it are exact
-    /// enough for hundredths.
+    /// The highest valid price. No purse in the game holds as much, and floating-point numbers below it are
+    /// exact enough for hundredths.
     pub const HIGHEST: f64 = HIGHEST_PRICE;
 
     /// Returns the nearest price. `None` if `coins` is negative, above the highest price, or not a number.
@@ -60,9 +60,11 @@ pub struct Quote {
     pub sell_volume: i64,
     /// The number of items in open sell offers.
     pub buy_volume: i64,
-    /// The price of the best buy order, which is never 0; `None` without valid buy orders, or if it is unknown.
+    /// The price of the best buy order, which is never 0; `None` without valid buy orders, or if it is
+    /// unknown.
     pub buy_order: Option<Price>,
-    /// The price of the best sell offer, which is never 0; `None` without valid sell offers, or if it is unknown.
+    /// The price of the best sell offer, which is never 0; `None` without valid sell offers, or if it is
+    /// unknown.
     pub sell_offer: Option<Price>,
     /// The number of items sold instantly in the last seven days; `None` if it is unknown.
     pub sell_moving_week: Option<i64>,
@@ -71,8 +73,8 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// Returns the quote with the nearest prices, without best orders and moving weeks. `None` if a price is invalid or a volume is
-    /// negative.
+    /// Returns the quote with the nearest prices, without best orders and moving weeks. `None` if a price is
+    /// invalid or a volume is negative.
     #[must_use]
     pub fn nearest(sell_price: f64, buy_price: f64, sell_volume: i64, buy_volume: i64) -> Option<Self> {
         let are_volumes = sell_volume >= 0 && buy_volume >= 0;
@@ -89,8 +91,9 @@ impl Quote {
         })
     }
 
-    /// Returns the quote with the best buy order and sell offer, and the moving weeks of sales and purchases. A best price that is rounded
-    /// to 0 is left out. `None` if a price is invalid or a moving week is negative.
+    /// Returns the quote with the best buy order and sell offer, and the moving weeks of sales and purchases.
+    /// A best price that is rounded to 0 is left out. `None` if a price is invalid or a moving week is
+    /// negative.
     #[must_use]
     pub fn with(
         self,
@@ -106,8 +109,8 @@ impl Quote {
         are_counts.then_some(Self { buy_order, sell_offer, sell_moving_week, buy_moving_week, ..self })
     }
 
-    /// Returns the prices `sell_price` and `buy_price`, the volumes of both sides, the prices of the best buy order and sell offer, and
-    /// the moving weeks of sales and purchases.
+    /// Returns the prices `sell_price` and `buy_price`, the volumes of both sides, the prices of the best buy
+    /// order and sell offer, and the moving weeks of sales and purchases.
     #[must_use]
     pub fn numbers(&self) -> Numbers {
         let coins = |price: Option<Price>| price.map(|price| Number::Coins(price.coins()));
@@ -146,11 +149,12 @@ impl Quote {
         let quote = Self::nearest(next(numbers)?, next(numbers)?, next(numbers)?, next(numbers)?)?;
         let best = [next_known(numbers)?, next_known(numbers)?];
         let weeks = [next_known(numbers)?, next_known(numbers)?];
-        quote.with(best, weeks).filter(|_| numbers.next().is_none())
+        if numbers.next().is_some() { None } else { quote.with(best, weeks) }
     }
 }
 
-/// The digest of `data_changed_at` has only the averages and volumes: moving weeks change although nothing is traded.
+/// The digest of `data_changed_at` has only the averages and volumes: moving weeks change although nothing is
+/// traded.
 impl Hash for Quote {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { sell_price, buy_price, sell_volume, buy_volume, .. } = self;

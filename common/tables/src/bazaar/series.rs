@@ -23,7 +23,6 @@ use crate::session::Session;
 /// The candles of all products in a slot.
 pub type Candles = series::Candles<Candle>;
 
-/// The series of candles.
 pub const SERIES: Series = Series {
     name: "candles",
     minutes: &ONE_MINUTE,

@@ -1,9 +1,9 @@
-//! Past fire sales. Each sale has one row. The `pk` of the row is `fire-sales`, and its `sk` is the start in Unix milliseconds (13 digits),
-//! `#`, and the id of the item.
+//! Past fire sales. Each sale has one row. The `pk` of the row is `fire-sales`, and its `sk` is the start in
+//! Unix milliseconds (13 digits), `#`, and the id of the item.
 //!
-//! The recorder sees a sale many times, and the provider may correct the sale in the meantime. The row has the time at which the sale was
-//! first seen, and the state in which it was last seen. First and last are decided by the times of the ticks, not by the order of the
-//! writes.
+//! The recorder sees a sale many times, and the provider may correct the sale in the meantime. The row has
+//! the time at which the sale was first seen, and the state in which it was last seen. First and last are
+//! decided by the times of the ticks, not by the order of the writes.
 
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -35,7 +35,6 @@ pub struct FireSale {
 /// The fields of a fire sale, not yet checked.
 #[derive(Debug)]
 pub struct Fields {
-    /// The id of the item for sale.
     pub item_id: String,
     /// When it starts, in Unix milliseconds.
     pub start: i64,
@@ -83,7 +82,6 @@ pub struct Sighting {
 }
 
 impl FireSale {
-    /// The id of the item for sale.
     #[must_use]
     pub fn item_id(&self) -> &str {
         &self.item_id
@@ -107,9 +105,6 @@ impl FireSale {
 }
 
 /// Records the sighting, and returns whether the row changed.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Error> {
     let Sighting { sale, recorded_at, seen_at } = sighting;
     let update = || table.update_item().set_key(Some(sale.key()));
@@ -130,7 +125,8 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
         .expression_attribute_values(":seen", number(seen_at.get()))
         .expression_attribute_values(":recorded", number(recorded_at.get()));
     let is_newest = table.write("UpdateItem", newest.send()).await?.is_some();
-    // If the sighting is the newest and is of a single tick, the stored `recorded_at` is not later than that tick.
+    // If the sighting is the newest and is of a single tick, the stored `recorded_at` is not later than that
+    // tick.
     if is_newest && recorded_at == seen_at {
         return Ok(true);
     }
@@ -143,20 +139,15 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
 }
 
 /// Returns the sales with the latest starts, latest first, at most `limit`.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, Error> {
     let query = table.query_all(PARTITION).scan_index_forward(false);
     Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
-/// Returns the sales that were first seen before the time `before`, latest first: at most `limit`, plus any other sales that were first
-/// seen at the same time as the last one, so that a next page can begin before that time. Sales are sorted by their start, not by when they
-/// were first seen, so all sales are read, about a hundred bytes each.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the sales that were first seen before the time `before`, latest first: at most `limit`, plus any
+/// other sales that were first seen at the same time as the last one, so that a next page can begin before
+/// that time. Sales are sorted by their start, not by when they were first seen, so all sales are read, about
+/// a hundred bytes each.
 pub async fn seen_before(
     table: Session<'_>,
     before: UnixSeconds,
@@ -174,18 +165,12 @@ pub async fn seen_before(
 }
 
 /// Returns when the sale that started first was first seen; `None` if there is no sale. Reads one row.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
     let rows = table.rows(table.query_all(PARTITION), 1).await?;
     Ok(readable(&rows, PARTITION, sighting).first().map(|sighting| sighting.recorded_at))
 }
 
 /// Returns every sale, in the order of the starts; `None` for a corrupt row.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Sighting>, Error>> {
     let pages = table.pages(table.query_all(PARTITION));
     pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()

@@ -1,9 +1,9 @@
-//! Past mayors: one row for each election. `pk` is `mayors`, and `sk` is the year of the election in four digits. The term is not
-//! stored, because it follows from the calendar.
+//! Past mayors: one row for each election. `pk` is `mayors`, and `sk` is the year of the election in four
+//! digits. The term is not stored, because it follows from the calendar.
 //!
-//! The provider can correct a mayor's data during the term, and can later return the uncorrected data again. Each row therefore
-//! has the time of the provider's refresh in `last_updated`, and `Mayor::replaces` decides which data is kept. Rows of version
-//! 0.1.0 lack `last_updated`.
+//! The provider can correct a mayor's data during the term, and can later return the uncorrected data again.
+//! Each row therefore has the time of the provider's refresh in `last_updated`, and `Mayor::replaces` decides
+//! which data is kept. Rows of version 0.1.0 lack `last_updated`.
 
 use std::time::Duration;
 
@@ -14,11 +14,10 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::heartbeat::if_unchanged;
 use crate::item::{
     self, Attributes, Corrupt, SORT_KEY, each_readable, integer, number, readable, string, text,
 };
-use crate::session::Session;
+use crate::session::{Session, if_unchanged};
 
 const PARTITION: &str = "mayors";
 const NAME: &str = "name";
@@ -32,11 +31,9 @@ const LAST_UPDATED: &str = "last_updated";
 #[serde(deny_unknown_fields)]
 pub struct Mayor {
     pub year: ElectionYear,
-    /// The display name.
     pub name: String,
     /// The role, such as `mining`.
     pub key: String,
-    /// The perks of the term.
     pub perks: Vec<Perk>,
     /// When the provider refreshed these data, in Unix milliseconds; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +43,6 @@ pub struct Mayor {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Perk {
-    /// The display name.
     pub name: String,
     /// The effect of the perk, with the game's `§` colour codes.
     pub description: String,
@@ -57,8 +53,8 @@ fn sort_key(year: ElectionYear) -> String {
 }
 
 impl Mayor {
-    /// Whether this mayor replaces the stored mayor of the same year. The data with the later `last_updated` wins. If both are
-    /// the same mayor, however, data with perks always wins over data without perks.
+    /// Whether this mayor replaces the stored mayor of the same year. The data with the later `last_updated`
+    /// wins. If both are the same mayor, however, data with perks always wins over data without perks.
     fn replaces(&self, stored: &Self) -> bool {
         if self.name == stored.name && self.perks.is_empty() != stored.perks.is_empty() {
             return stored.perks.is_empty();
@@ -82,11 +78,8 @@ impl Mayor {
     }
 }
 
-/// Records the mayor if the year has no mayor yet, or if this mayor replaces the stored one. Returns whether anything but
-/// `last_updated` changed.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Records the mayor if the year has no mayor yet, or if this mayor replaces the stored one. Returns whether
+/// anything but `last_updated` changed.
 pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
     let mut row = None;
     let mut stored = None::<Mayor>;
@@ -107,17 +100,12 @@ pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
 }
 
 /// Returns the mayor who won the election of this year, if recorded.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn elected_in(table: Session<'_>, year: ElectionYear) -> Result<Option<Mayor>, Error> {
     Ok(table.get(item::key(PARTITION, sort_key(year))).await?.as_ref().and_then(of_row))
 }
 
-/// Returns the mayors whose terms have ended at the time `now` and began before the time `before`, newest first, at most `limit`.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the mayors whose terms have ended at the time `now` and began before the time `before`, newest
+/// first, at most `limit`.
 pub async fn ended(
     table: Session<'_>,
     now: UnixSeconds,
@@ -143,18 +131,12 @@ pub async fn ended(
 }
 
 /// Returns when the term of the oldest recorded mayor began; `None` if there is no mayor. Reads one row.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
     let rows = table.rows(table.query_all(PARTITION), 1).await?;
     Ok(readable(&rows, PARTITION, mayor).first().map(|mayor| mayor.year.term_begins()))
 }
 
 /// Returns every recorded mayor, including the sitting one, oldest first; `None` for a corrupt row.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Mayor>, Error>> {
     let pages = table.pages(table.query_all(PARTITION));
     pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()

@@ -1,4 +1,5 @@
-//! Builds candles: candles of the finest interval from minutes, and candles of a coarser interval from finer candles.
+//! Builds candles: candles of the finest interval from minutes, and candles of a coarser interval from finer
+//! candles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -15,22 +16,22 @@ use super::rows::{Changed, merge, parts};
 use crate::error::Error;
 use crate::session::Session;
 
-/// A run stops building a series after this many slots. It still completes the slots that end at the same time as the last one.
+/// A run stops building a series after this many slots. It still completes the slots that end at the same
+/// time as the last one.
 const MOST_SLOTS: usize = 24;
-/// A run also stops building a series after this time. A run builds two series, which take most of its 50 seconds.
+/// A run also stops building a series after this time. A run builds two series, which take most of its 50
+/// seconds.
 const LONGEST: Duration = Duration::from_secs(18);
 
 /// The maximum number of markers that a run reads per interval.
 const MOST_MARKERS: usize = 300;
 
-/// The number of earlier slots of the finest interval that a run's heartbeat includes again, because the runs that built them may have been
-/// killed before they updated the heartbeat.
+/// The number of earlier slots of the finest interval that a run's heartbeat includes again, because the runs
+/// that built them may have been killed before they updated the heartbeat.
 const NOTED_SLOTS: u32 = 24;
 
-/// A slot that was built.
 #[derive(Debug, Serialize)]
 pub struct BuiltSlot {
-    /// The interval's name.
     pub interval: &'static str,
     pub slot: UnixSeconds,
     /// The number of changed rows.
@@ -51,11 +52,9 @@ pub struct Built {
     noted_from: UnixSeconds,
 }
 
-/// Builds the candles that have ended at the time `now`, from old to new; candles that end at the same time from fine to coarse. Then
-/// rebuilds the candles for which data was added later. A run builds a bounded number of slots, and the next run continues.
-///
-/// # Errors
-/// If a row was not read or written before the deadline.
+/// Builds the candles that have ended at the time `now`, from old to new; candles that end at the same time
+/// from fine to coarse. Then rebuilds the candles for which data was added later. A run builds a bounded
+/// number of slots, and the next run continues.
 pub async fn build<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
     let finest = C::SERIES.finest;
     let settled = settled::<C>(now);
@@ -73,9 +72,6 @@ pub async fn build<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Res
 }
 
 /// Returns the length of the settled period that has no candles yet at the time `now`.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn behind<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<Duration, Error> {
     let settled = settled::<C>(now);
     let from = Run::<C>::new(table, now).await?.begin(settled).await?;
@@ -91,10 +87,8 @@ async fn oldest_minute<C: SeriesCandle>(
     Ok(C::minutes_between(table, first, LAST_SLOT, 1).await?.times.first().copied())
 }
 
-/// Whether the series has neither minutes nor candles of the finest interval. After a long outage, all minutes have expired.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Whether the series has neither minutes nor candles of the finest interval. After a long outage, all
+/// minutes have expired.
 pub async fn is_empty<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<bool, Error> {
     Ok(oldest_minute::<C>(table, now).await?.is_none()
         && oldest(table, C::SERIES.finest, now).await?.is_none())
@@ -105,10 +99,8 @@ fn settled<C: SeriesCandle>(now: UnixSeconds) -> UnixSeconds {
     C::SERIES.finest.slot(now.minus(C::SERIES.settle))
 }
 
-/// Returns the ends of the candles of the finest interval that this run and the runs shortly before it built from minutes, in order.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the ends of the candles of the finest interval that this run and the runs shortly before it built
+/// from minutes, in order.
 pub async fn ends<C: SeriesCandle>(table: Session<'_>, built: &Built) -> Result<Vec<UnixSeconds>, Error> {
     let Built { noted_from, until, .. } = *built;
     let minutes = recorded_between(table, C::SERIES.minutes, noted_from, until, usize::MAX).await?;
@@ -140,13 +132,16 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         })
     }
 
-    /// Builds the slots that have ended, and then rebuilds slots with added data. Returns `false` if another run has changed the progress.
+    /// Builds the slots that have ended, and then rebuilds slots with added data. Returns `false` if another
+    /// run has changed the progress.
     async fn build(&mut self, settled: UnixSeconds) -> Result<bool, Error> {
         let from = self.begin(settled).await?;
         let after = Progress { until: Some(from), ..self.progress };
-        // Slots from the old frontier to `from` have lost minutes, but may still have finer candles, so they count as added.
+        // Slots from the old frontier to `from` have lost minutes, but may still have finer candles, so they
+        // count as added.
         let skipped = self.progress.until.filter(|until| *until < from);
-        // Data that was added for times after `from` needs no rebuilding: its slots are built below for the first time.
+        // Data that was added for times after `from` needs no rebuilding: its slots are built below for the
+        // first time.
         let finest = C::SERIES.finest;
         let added_before = self.progress.added.filter(|added| finest.slot(*added) < from);
         let added = added_before.into_iter().chain(skipped).min();
@@ -169,7 +164,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         Ok(until.max(self.first_whole().min(settled)))
     }
 
-    /// Returns the first slot of the finest interval whose minutes are all kept. DynamoDB deletes expired minutes one by one.
+    /// Returns the first slot of the finest interval whose minutes are all kept. DynamoDB deletes expired
+    /// minutes one by one.
     fn first_whole(&self) -> UnixSeconds {
         let finest = C::SERIES.finest;
         C::SERIES.minutes.oldest_slot(self.now).map_or(FIRST_SLOT, |oldest| finest.end(finest.slot(oldest)))
@@ -189,8 +185,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         Ok(is_alone)
     }
 
-    /// Builds the slots that end after `from` and by `to`, until the run reaches its limit. After each end, stores the progress that `at`
-    /// returns. Returns `false` if another run has changed the progress.
+    /// Builds the slots that end after `from` and by `to`, until the run reaches its limit. After each end,
+    /// stores the progress that `at` returns. Returns `false` if another run has changed the progress.
     async fn build_between(
         &mut self,
         from: UnixSeconds,
@@ -212,12 +208,15 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         if known > from { self.advance(at(self.progress, known)).await } else { Ok(true) }
     }
 
-    /// Rebuilds the candles for which data was added. Returns `false` if another run has changed the progress.
+    /// Rebuilds the candles for which data was added. Returns `false` if another run has changed the
+    /// progress.
     async fn build_again(&mut self) -> Result<bool, Error> {
         let Progress { until: Some(until), added, again } = self.progress else { return Ok(true) };
         let finest = C::SERIES.finest;
-        let from = added.into_iter().chain(again).min().filter(|_| !self.is_over());
-        let Some(from) = from else { return Ok(true) };
+        let Some(from) = added.into_iter().chain(again).min() else { return Ok(true) };
+        if self.is_over() {
+            return Ok(true);
+        }
         let from = finest.slot(from).max(FIRST_SLOT);
         let claimed = Progress { added: None, again: Some(from), ..self.progress };
         if !self.advance(claimed).await? {
@@ -230,8 +229,9 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         self.build_between(from, until, at).await
     }
 
-    /// Returns the slots that end after `from` and by `to`, and that have minutes or finer candles. They are grouped by their ends, and
-    /// sorted from fine to coarse. Also returns the time up to which the list is complete.
+    /// Returns the slots that end after `from` and by `to`, and that have minutes or finer candles. They are
+    /// grouped by their ends, and sorted from fine to coarse. Also returns the time up to which the list is
+    /// complete.
     async fn due(
         &self,
         from: UnixSeconds,

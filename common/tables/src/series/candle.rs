@@ -20,17 +20,17 @@ use crate::session::Session;
 pub struct Series {
     /// The name, with which the partition keys of candles begin.
     pub(crate) name: &'static str,
-    /// The recorded minutes.
     pub(crate) minutes: &'static Interval,
     pub finest: &'static Interval,
     /// The intervals of candles, from fine to coarse. Each is a multiple of the previous one.
     pub intervals: &'static [Interval],
-    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each interval takes an additional
-    /// query, so there are few.
+    /// The intervals from which readers compose a candle that is not built yet, from coarse to fine. Each
+    /// interval takes an additional query, so there are few.
     pub(crate) parts: &'static [&'static Interval],
     /// How long after its end a slot is built. By then, the minutes of the slot no longer change.
     pub(crate) settle: Duration,
-    /// A minute can also have data of slots that ended up to this much before it. If a backfill adds the minute, these slots are rebuilt.
+    /// A minute can also have data of slots that ended up to this much before it. If a backfill adds the
+    /// minute, these slots are rebuilt.
     pub(crate) reach: Duration,
 }
 
@@ -47,13 +47,15 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     #[must_use]
     fn followed_by(self, later: Self) -> Self;
 
-    /// Returns the candle to store in place of a stored candle of the same slot. By default, the one with more minutes.
+    /// Returns the candle to store in place of a stored candle of the same slot. By default, the one with
+    /// more minutes.
     #[must_use]
     fn merged_over(self, stored: Self) -> Self {
         if self.samples() < stored.samples() { stored } else { self }
     }
 
-    /// Returns the candle in the form of responses and files with all products: the id, and the fields. All fields are numbers or null.
+    /// Returns the candle in the form of responses and files with all products: the id, and the fields. All
+    /// fields are numbers or null.
     fn row<'a>(&'a self, id: &'a Self::Id) -> impl Serialize + use<'a, Self>;
 
     /// Returns the candle's value in a row of the slot.
@@ -62,7 +64,8 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     /// Parses the value in a row of the slot; `None` if it is not a candle.
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self>;
 
-    /// Finds the minutes with data from `first` to before `end`: by default recorded minutes, at most `limit`.
+    /// Finds the minutes with data from `first` to before `end`: by default recorded minutes, at most
+    /// `limit`.
     #[must_use]
     fn minutes_between(
         table: Session<'_>,
@@ -73,8 +76,9 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
         Found::recorded(table, Self::SERIES.minutes, first, end, limit)
     }
 
-    /// Returns the candles of a slot of the finest interval, built from its minutes. First writes the rows that the series has besides
-    /// candles. The rows of a slot may build on the rows of the previous slot, so slots must be built in order.
+    /// Returns the candles of a slot of the finest interval, built from its minutes. First writes the rows
+    /// that the series has besides candles. The rows of a slot may build on the rows of the previous slot, so
+    /// slots must be built in order.
     fn build(table: Session<'_>, slot: Slot) -> impl Future<Output = Result<Candles<Self>, Error>> + Send;
 }
 

@@ -5,12 +5,9 @@ use serde_json::value::RawValue;
 
 use super::candle::{Candles, SeriesCandle};
 
-/// Returns the candles as CSV, sorted by id. The header line has the names of the fields of [`SeriesCandle::row`]. Each candle has one
-/// line, with its values as in JSON, except that `null` becomes an empty value. Nothing is quoted, because ids have no commas. Without
-/// candles, the text is empty.
-///
-/// # Errors
-/// If a candle cannot be written as JSON.
+/// Returns the candles as CSV, sorted by id. The header line has the names of the fields of
+/// [`SeriesCandle::row`]. Each candle has one line, with its values as in JSON, except that `null` becomes an
+/// empty value. Nothing is quoted, because ids have no commas. Without candles, the text is empty.
 pub fn csv<C: SeriesCandle>(candles: &Candles<C>) -> Result<String, serde_json::Error> {
     let mut csv = String::new();
     for (id, candle) in candles {

@@ -12,14 +12,13 @@ pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
 /// The last time whose slot has a key of ten digits.
 pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 
-/// Slots that ended longer ago than this are built, unless the recorder failed. This time is the sum of the time until a slot is settled,
-/// the time between two runs, and the duration of a run.
+/// Slots that ended longer ago than this are built, unless the recorder failed. This time is the sum of the
+/// time until a slot is settled, the time between two runs, and the duration of a run.
 pub(super) const UNBUILT: Duration = Duration::from_mins(10);
 
 /// Rows are kept this much longer than queries can read them, so that no query misses an expired row.
 pub(crate) const MARGIN: Duration = Duration::from_hours(3);
 
-/// An interval of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The name of the series, with which the partition keys begin.
@@ -32,7 +31,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns the start of the slot that contains the time. Slots are counted from the Unix epoch, so days are in UTC.
+    /// Returns the start of the slot that contains the time. Slots are counted from the Unix epoch, so days
+    /// are in UTC.
     #[must_use]
     pub const fn slot(&self, time: UnixSeconds) -> UnixSeconds {
         time.rounded_down(self.length)
@@ -44,7 +44,12 @@ impl Interval {
         slot.plus(self.length)
     }
 
-    /// Returns the slot that contains the time.
+    /// Returns the start of the first slot that does not begin before the time.
+    pub(super) fn first_slot_from(&self, time: UnixSeconds) -> UnixSeconds {
+        let slot = self.slot(time);
+        if slot < time { self.end(slot) } else { slot }
+    }
+
     #[must_use]
     pub const fn at(&'static self, time: UnixSeconds) -> Slot {
         Slot { interval: self, start: self.slot(time) }
@@ -61,12 +66,12 @@ impl Interval {
         self.kept.map(|kept| self.slot(now.minus(kept)))
     }
 
-    /// Returns the shard of the product. It is computed with CRC-32, which never changes and exists in every language.
+    /// Returns the shard of the product. It is computed with CRC-32, which never changes and exists in every
+    /// language.
     pub(crate) fn shard(&self, id: &str) -> u32 {
         crc32fast::hash(id.as_bytes()) % self.shards
     }
 
-    /// Returns the partition key of the shard.
     pub(crate) fn partition(&self, shard: u32) -> String {
         format!("{}#{}#{shard:03}", self.series, self.name)
     }
@@ -149,7 +154,6 @@ pub(crate) fn slot_of_key(interval: &'static Interval, key: &str) -> Result<Slot
     Ok(Slot { interval, start })
 }
 
-/// Returns the slot of a row of the interval.
 pub(crate) fn slot_of(interval: &'static Interval, row: &Attributes) -> Result<Slot, Corrupt> {
     slot_of_key(interval, &text(row, SORT_KEY)?)
 }

@@ -13,7 +13,8 @@ use crate::session::Session;
 
 pub(crate) const ROWS: &str = "rows";
 
-/// The attribute with the minute of the run's event, in Unix seconds. Absent if the data is recorded under that same minute.
+/// The attribute with the minute of the run's event, in Unix seconds. Absent if the data is recorded under
+/// that same minute.
 const EVENT: &str = "event";
 
 /// Returns a query of the markers of the interval from the slot `first` to the time `last`.
@@ -69,8 +70,11 @@ impl Found {
         limit: usize,
     ) -> Result<Self, Error> {
         let slots = recorded_between(table, interval, first, end, limit).await?;
-        let last = slots.last().filter(|_| slots.len() >= limit).map(|last| last.start);
-        Ok(Self::new(slots.iter().map(|slot| slot.start), last.unwrap_or(end)))
+        let until = match slots.last() {
+            Some(last) if slots.len() >= limit => last.start,
+            _ => end,
+        };
+        Ok(Self::new(slots.iter().map(|slot| slot.start), until))
     }
 
     /// Returns the times that either has.
@@ -81,9 +85,6 @@ impl Found {
 }
 
 /// Returns every recorded slot of the interval that has not expired at the time `now`, in order.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn recorded(
     table: Session<'_>,
     interval: &'static Interval,
@@ -94,9 +95,6 @@ pub async fn recorded(
 }
 
 /// Returns the oldest recorded slot of the interval that has not expired at the time `now`. Reads one row.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn oldest(
     table: Session<'_>,
     interval: &'static Interval,
@@ -106,7 +104,19 @@ pub async fn oldest(
     Ok(recorded_between(table, interval, first, LAST_SLOT, 1).await?.first().copied())
 }
 
-/// Returns the number of rows of a recorded slot; `None` if the slot is not recorded or its marker is corrupt.
+/// Returns the newest recorded slot of the interval that has not expired at the time `now`. Reads one row.
+pub async fn newest(
+    table: Session<'_>,
+    interval: &'static Interval,
+    now: UnixSeconds,
+) -> Result<Option<Slot>, Error> {
+    let first = interval.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    let newest_first = markers(table, interval, first, LAST_SLOT).scan_index_forward(false);
+    Ok(slots(interval, &table.rows(newest_first, 1).await?).first().copied())
+}
+
+/// Returns the number of rows of a recorded slot; `None` if the slot is not recorded or its marker is
+/// corrupt.
 pub(crate) async fn rows_of_slot(table: Session<'_>, slot: Slot) -> Result<Option<usize>, Error> {
     let interval = slot.interval;
     let marker = table.get(item::key(interval.markers(), slot_key(slot.start))).await?;
@@ -120,11 +130,8 @@ pub(super) fn count(interval: &'static Interval, marker: &Attributes) -> Result<
     usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))
 }
 
-/// Whether the minute must be recorded in the interval at the time `now`: its rows have not expired, and it is not recorded yet. A minute
-/// that was recorded for another event is still due for its own event.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Whether the minute must be recorded in the interval at the time `now`: its rows have not expired, and it
+/// is not recorded yet. A minute that was recorded for another event is still due for its own event.
 pub async fn is_due(
     table: Session<'_>,
     interval: &'static Interval,

@@ -21,7 +21,6 @@ const MORE_ROWS: usize = 100;
 /// The number of latest minutes that are searched for the product.
 const LAST_MINUTES: usize = 10;
 
-/// A page of candles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<C> {
     /// The candles, oldest first.
@@ -40,21 +39,28 @@ pub struct PagedCandle<C> {
     pub is_complete: bool,
 }
 
-/// Returns the product's newest candles that open before the time `before`, at most `limit`. `now` is the current time. An interval in
-/// which the product was not recorded has no candle. If a product was rarely recorded, a page can have fewer than `limit` candles although
-/// there are older candles.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// The time in which the candles of a page open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Period {
+    /// The earliest time of an opening; `None` without a limit.
+    pub from: Option<UnixSeconds>,
+    /// The end, at which no candle opens.
+    pub before: UnixSeconds,
+}
+
+/// Returns the product's newest candles that open in the period, at most `limit`. `now` is the current time.
+/// An interval in which the product was not recorded has no candle. If a product was rarely recorded, a page
+/// can have fewer than `limit` candles although there are older candles.
 pub async fn page<C: SeriesCandle>(
     table: Session<'_>,
     interval: &'static Interval,
     id: &C::Id,
-    before: UnixSeconds,
+    Period { from, before }: Period,
     limit: usize,
     now: UnixSeconds,
 ) -> Result<Page<C>, Error> {
-    let oldest = interval.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    let kept = interval.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    let oldest = from.map_or(kept, |from| interval.first_slot_from(from).max(kept));
     let Some(range) = Range::new(interval, oldest, before.min(now.plus(Duration::from_secs(1)))) else {
         return Ok(Page { candles: Vec::new(), next_before: None });
     };
@@ -79,17 +85,14 @@ pub async fn page<C: SeriesCandle>(
     } else if is_end {
         None
     } else {
-        rows.iter().rev().find_map(|row| row.slot)
+        rows.iter().rev().find_map(|row| row.slot).filter(|slot| *slot > oldest)
     };
     candles.reverse();
     Ok(Page { candles, next_before })
 }
 
-/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only the closes of the candles are valid,
-/// because the last candle may consist of its last minute alone.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only the closes
+/// of the candles are valid, because the last candle may consist of its last minute alone.
 pub(crate) async fn closes<C: SeriesCandle>(
     table: Session<'_>,
     interval: &'static Interval,
@@ -137,7 +140,8 @@ struct Found<C> {
 }
 
 impl<C: SeriesCandle> Found<C> {
-    /// Returns all candles, newest first. If a slot has a candle in the rows and an unbuilt candle, the one with more samples counts.
+    /// Returns all candles, newest first. If a slot has a candle in the rows and an unbuilt candle, the one
+    /// with more samples counts.
     fn paged(&self) -> Vec<PagedCandle<C>> {
         let built = self.rows.iter().filter_map(|row| {
             Some(PagedCandle { opened_at: row.slot?, candle: row.candle.clone()?, is_complete: true })
@@ -181,8 +185,9 @@ struct Entry<C> {
 }
 
 impl<C: SeriesCandle> Product<'_, C> {
-    /// Returns the rows of the range, whose newest slot is the current one, and the last minute in place of the current candle. This takes
-    /// three queries instead of five. `None` if an earlier slot may not be built yet, or if the product is missing from the last minutes.
+    /// Returns the rows of the range, whose newest slot is the current one, and the last minute in place of
+    /// the current candle. This takes three queries instead of five. `None` if an earlier slot may not be
+    /// built yet, or if the product is missing from the last minutes.
     async fn with_last_minute(&self) -> Result<Option<Found<C>>, Error> {
         let Range { interval, oldest, newest } = self.range;
         let built = C::SERIES.finest.slot(self.now.minus(UNBUILT));
@@ -202,9 +207,12 @@ impl<C: SeriesCandle> Product<'_, C> {
         let rows = found.next().unwrap_or_default();
         let minutes = found.next().unwrap_or_default();
         let last = minutes.into_iter().find_map(|minute| minute.candle);
-        Ok(last
-            .filter(|_| until.is_some_and(|until| until >= built))
-            .map(|last| Found { rows, unbuilt: BTreeMap::from([(newest, last)]) }))
+        Ok(match last {
+            Some(last) if until.is_some_and(|until| until >= built) => {
+                Some(Found { rows, unbuilt: BTreeMap::from([(newest, last)]) })
+            }
+            _ => None,
+        })
     }
 
     /// Returns at most `limit` newest rows of the range, and its candles that are not built yet.

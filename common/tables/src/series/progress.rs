@@ -1,4 +1,5 @@
-//! The progress of building the candles of a series. There is one row: `pk` is the series, and `sk` is `built`.
+//! The progress of building the candles of a series. There is one row: `pk` is the series, and `sk` is
+//! `built`.
 //!
 //! | attribute | value |
 //! |---|---|
@@ -6,8 +7,8 @@
 //! | `added` | the start of data that was added later and that no run has looked at |
 //! | `again` | a run is rebuilding candles, and has finished the candles that end by this time |
 //!
-//! A run turns `added` into `again` before it reads the data. Data that is added in the meantime sets `added` again, so no data
-//! is overlooked.
+//! A run turns `added` into `again` before it reads the data. Data that is added in the meantime sets `added`
+//! again, so no data is overlooked.
 
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use common::time::UnixSeconds;
@@ -58,7 +59,8 @@ impl Progress {
         Ok(progress.first().and_then(|progress| progress.until))
     }
 
-    /// Writes `after` in place of `self`. Returns `false` if another run has changed the row since `self` was read.
+    /// Writes `after` in place of `self`. Returns `false` if another run has changed the row since `self` was
+    /// read.
     pub(super) async fn advance(
         self,
         table: Session<'_>,
@@ -108,9 +110,6 @@ fn update(table: Session<'_>, series: &Series) -> UpdateItemFluentBuilder {
 }
 
 /// Notes that data was added from the time `from` on. The next runs rebuild the candles with this data.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds) -> Result<(), Error> {
     let request = update(table, series)
         .update_expression("SET added = :from")
@@ -120,9 +119,6 @@ pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds)
 }
 
 /// In a backfill, notes that the candles of the event's minute may have been built without that minute.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn note_late(table: Session<'_>, series: &Series, ticks: Ticks) -> Result<(), Error> {
     match ticks {
         Ticks::OfClock(_) => Ok(()),
@@ -131,9 +127,6 @@ pub async fn note_late(table: Session<'_>, series: &Series, ticks: Ticks) -> Res
 }
 
 /// Sets the frontier if it is not set. Candles that end by the frontier are not built from minutes.
-///
-/// # Errors
-/// If the table does not answer in time.
 pub async fn begin_at(table: Session<'_>, series: &Series, time: UnixSeconds) -> Result<(), Error> {
     let before = Progress::default();
     before.advance(table, series, Progress { until: Some(time), ..before }).await.map(drop)

@@ -22,16 +22,13 @@ pub(crate) const CONCURRENT_WRITES: usize = 16;
 /// The rows that were written for a slot.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Written {
-    /// The number of rows.
     pub rows: usize,
-    /// The write units that the rows took.
     pub write_units: f64,
     /// Whether the slot was not recorded before.
     #[serde(skip)]
     pub is_first: bool,
 }
 
-/// The values of the products in a row.
 type Products = HashMap<String, AttributeValue>;
 
 /// Returns the rows of a slot with these values of products: one row for each shard that has a product.
@@ -131,7 +128,6 @@ pub(crate) async fn rows_of(
     Ok(Some((expected, table.get_all(keys(slot), Reads::Consistent).await?)))
 }
 
-/// Returns the keys of all rows of a slot.
 pub(crate) fn keys(slot: Slot) -> Vec<Attributes> {
     let key = |shard| item::key(slot.interval.partition(shard), slot_key(slot.start));
     (0..slot.interval.shards).map(key).collect()
@@ -146,20 +142,15 @@ pub struct Recorded<C: SeriesCandle> {
     pub corrupt: usize,
 }
 
-/// Returns the candles of a slot; `None` if the slot is not recorded, rows are missing, or rows or candles are corrupt.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the candles of a slot; `None` if the slot is not recorded, rows are missing, or rows or candles
+/// are corrupt.
 pub async fn candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<Option<Candles<C>>, Error> {
     let recorded = recorded_candles(table, slot).await?;
     Ok(recorded.filter(|recorded| recorded.corrupt == 0).map(|recorded| recorded.candles))
 }
 
-/// Returns the candles of a slot, which can also be a minute; `None` if the slot is not recorded or rows are missing. Corrupt candles are
-/// counted and skipped.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the candles of a slot, which can also be a minute; `None` if the slot is not recorded or rows are
+/// missing. Corrupt candles are counted and skipped.
 pub async fn recorded_candles<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
@@ -184,17 +175,14 @@ pub async fn recorded_candles<C: SeriesCandle>(
 pub enum SlotCandles<C: SeriesCandle> {
     /// The candles of all products. They change only if data of that time is imported.
     Built(Candles<C>),
-    /// The candles are not built yet.
     NotBuilt,
     /// Nothing was recorded in the slot.
     NotRecorded,
 }
 
-/// Returns the candles of a slot. The reads are eventually consistent, which takes half the read units. Therefore, rows that were written a
-/// moment ago can be missing, which is an error; [`candles`] reads the latest rows. Corrupt candles are skipped.
-///
-/// # Errors
-/// If the table does not answer in time, or rows are missing.
+/// Returns the candles of a slot. The reads are eventually consistent, which takes half the read units.
+/// Therefore, rows that were written a moment ago can be missing, which is an error; [`candles`] reads the
+/// latest rows. Corrupt candles are skipped.
 pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<SlotCandles<C>, Error> {
     let Slot { interval, start } = slot;
     let partition = interval.markers();
@@ -223,9 +211,9 @@ pub fn rows<C: SeriesCandle>(slot: Slot, candles: &Candles<C>) -> Vec<Attributes
     rows
 }
 
-/// Stores candles that another program computed, and returns the number of changed rows. Stored candles of more data are kept
-/// ([`SeriesCandle::merged_over`]). The caller must then call [`build_again`](super::build_again), so that coarser candles are rebuilt from
-/// the stored ones.
+/// Stores candles that another program computed, and returns the number of changed rows. Stored candles of
+/// more data are kept ([`SeriesCandle::merged_over`]). The caller must then call
+/// [`build_again`](super::build_again), so that coarser candles are rebuilt from the stored ones.
 ///
 /// # Errors
 /// If a row was not written before the deadline. Repeating the call completes it.
@@ -237,7 +225,8 @@ pub async fn store<C: SeriesCandle>(
     if let Some(marked) = rows_of_slot(table, slot).await? {
         return Ok(merge(table, slot, candles, Some(marked)).await?.rows);
     }
-    // The recorder may be building the slot at the same time. It rebuilds the slot after the caller has called `build_again`.
+    // The recorder may be building the slot at the same time. It rebuilds the slot after the caller has
+    // called `build_again`.
     let rows = by_shard(slot, candles.iter().map(|(id, candle)| (id, candle.attribute(slot))));
     let count = rows.len();
     put_rows(table, rows).await?;
@@ -254,9 +243,9 @@ pub(super) struct Changed {
     pub(super) write_units: f64,
 }
 
-/// Writes the candles of a slot and its marker, and returns the changed rows. Stored candles of more data are kept
-/// ([`SeriesCandle::merged_over`]). `marked` is the number of rows in the slot's marker; `None` if the slot has no marker. With a marker,
-/// the existing rows are read first.
+/// Writes the candles of a slot and its marker, and returns the changed rows. Stored candles of more data are
+/// kept ([`SeriesCandle::merged_over`]). `marked` is the number of rows in the slot's marker; `None` if the
+/// slot has no marker. With a marker, the existing rows are read first.
 pub(super) async fn merge<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
@@ -283,7 +272,8 @@ pub(super) async fn merge<C: SeriesCandle>(
     Ok(changed)
 }
 
-/// Merges candles into the row of a shard, and returns the write units of the row; `None` if the row did not change.
+/// Merges candles into the row of a shard, and returns the write units of the row; `None` if the row did not
+/// change.
 async fn merge_row<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,

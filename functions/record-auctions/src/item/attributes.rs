@@ -3,7 +3,6 @@
 use super::nbt::Value;
 use super::reason::Reason;
 
-/// A stack of an item.
 #[derive(Debug)]
 pub(super) struct Stack<'a> {
     pub(super) count: i64,
@@ -31,8 +30,9 @@ fn stack(root: Value<'_>) -> Option<Stack<'_>> {
     Some(Stack { count: item.get("Count")?.integer()?, id, level, attributes })
 }
 
-/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from the experience: the steps depend
-/// on the kind of the pet and on a tier boost, and new kinds of pets have new steps.
+/// Returns the level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The level cannot be computed from
+/// the experience: the steps depend on the kind of the pet and on a tier boost, and new kinds of pets have
+/// new steps.
 fn level(tag: Value<'_>) -> Option<u32> {
     let name = String::from_utf8_lossy(tag.get("display")?.get("Name")?.text_bytes()?);
     name.split_once("[Lvl ")?.1.split_once(']')?.0.parse().ok()

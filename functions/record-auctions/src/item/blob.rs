@@ -6,11 +6,12 @@ use libdeflater::{DecompressionError, Decompressor};
 
 use super::reason::Reason;
 
-/// The maximum length of `item_bytes`, in characters. The longest of 11,920 real texts has 2,900. A backpack can be longer, because it
-/// contains the compressed items of its slots.
+/// The maximum length of `item_bytes`, in characters. The longest of 11,920 real texts has 2,900. A backpack
+/// can be longer, because it contains the compressed items of its slots.
 pub const LONGEST_TEXT: usize = 128 * 1024;
 
-/// The maximum size of the NBT in bytes. The largest of the same items has 3,200; the limit leaves room for backpacks.
+/// The maximum size of the NBT in bytes. The largest of the same items has 3,200; the limit leaves room for
+/// backpacks.
 pub const LARGEST_NBT: usize = 256 * 1024;
 
 /// The memory for decoding, which all items share.

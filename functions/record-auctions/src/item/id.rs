@@ -1,9 +1,11 @@
 //! The rules that derive the id of an item from its attributes.
 //!
-//! Ids are the names of the `NotEnoughUpdates` repository, which most mods use, and the variants that price lists add. Ids of gear with
-//! attributes (`ID+ATTRIBUTE;level`) are obsolete since the middle of 2025; such gear has only its plain id.
+//! Ids are the names of the `NotEnoughUpdates` repository, which most mods use, and the variants that price
+//! lists add. Ids of gear with attributes (`ID+ATTRIBUTE;level`) are obsolete since the middle of 2025; such
+//! gear has only its plain id.
 //!
-//! An attribute is read only if the id depends on it. All other attributes may have any type, because the game changes types now and then.
+//! An attribute is read only if the id depends on it. All other attributes may have any type, because the
+//! game changes types now and then.
 
 use common::request::auction_item_id::AuctionItemId;
 use serde::Deserialize;
@@ -15,7 +17,8 @@ use super::reason::Reason;
 /// The tiers of pets. An id contains the position of the tier in this list.
 const TIERS: [&str; 6] = ["COMMON", "UNCOMMON", "RARE", "EPIC", "LEGENDARY", "MYTHIC"];
 
-/// The fields of `petInfo` that the id depends on. `tier` does not include the tier boost that an item can give a pet.
+/// The fields of `petInfo` that the id depends on. `tier` does not include the tier boost that an item can
+/// give a pet.
 #[derive(Debug, Deserialize)]
 struct Pet<'a> {
     r#type: &'a str,

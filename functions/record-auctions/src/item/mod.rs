@@ -1,19 +1,21 @@
 //! The item of an auction: its id and its count. The provider sends both only inside `item_bytes`.
 //!
-//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` finds the item, `id` has the rules for ids, and `upgrades` tells
-//! whether players have improved the item.
+//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` finds the item, `id` has the rules
+//! for ids, `properties` has what changes the price of a copy, and `upgrades` tells whether players have
+//! improved the item.
 
 mod attributes;
 mod blob;
 mod id;
 mod nbt;
+mod properties;
 mod reason;
 mod upgrades;
 
 use std::num::NonZeroU32;
 
 use common::request::auction_item_id::AuctionItemId;
-use tables::auctions::PetLevel;
+use files::listings::Properties;
 
 pub use self::blob::{Buffers, LARGEST_NBT, LONGEST_TEXT};
 pub use self::nbt::DEEPEST;
@@ -27,10 +29,9 @@ pub struct Item {
     pub also: Option<AuctionItemId>,
     /// The number of pieces in the stack. The price of an auction is for all of them.
     pub count: NonZeroU32,
-    /// The level of a pet. `None` for other items, and if the name of the pet has no level or one above [`PetLevel::HIGHEST`].
-    pub level: Option<PetLevel>,
-    /// Whether the item has no enchantments, reforge, stars, gems, skin or other upgrades. Improved items have other prices.
-    pub clean: bool,
+    /// The level of a pet is `None` for other items, and if the name of the pet has no level or one above
+    /// 200.
+    pub properties: Properties,
 }
 
 /// Returns the item in the `item_bytes` of an auction.
@@ -41,6 +42,5 @@ pub fn read(item_bytes: &str, buffers: &mut Buffers) -> Result<Item, Reason> {
     let stack = attributes::read(buffers.decode(item_bytes)?)?;
     let count = u32::try_from(stack.count).ok().and_then(NonZeroU32::new).ok_or(Reason::Count)?;
     let (id, also) = id::ids(&stack)?;
-    let level = stack.level.and_then(PetLevel::new);
-    Ok(Item { id, also, count, level, clean: !upgrades::is_upgraded(&stack) })
+    Ok(Item { id, also, count, properties: properties::properties(&stack) })
 }

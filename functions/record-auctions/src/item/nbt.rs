@@ -1,5 +1,6 @@
-//! Reads NBT without building a tree. A value is found by its name, and only the values that a rule needs are read, so a value of an
-//! unexpected type does not affect the others. Nesting has a limit, and every length is checked against the bytes.
+//! Reads NBT without building a tree. A value is found by its name, and only the values that a rule needs are
+//! read, so a value of an unexpected type does not affect the others. Nesting has a limit, and every length
+//! is checked against the bytes.
 
 /// The maximum depth of nested compounds and lists. Real items have a depth of 8.
 pub const DEEPEST: usize = 32;
@@ -18,7 +19,8 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Returns the compound in these bytes. `None` unless the bytes are one compound with a name, and nothing follows the compound.
+    /// Returns the compound in these bytes. `None` unless the bytes are one compound with a name, and nothing
+    /// follows the compound.
     pub(super) fn root(nbt: &'a [u8]) -> Option<Self> {
         let mut rest = nbt;
         let kind = *rest.split_off_first()?;
@@ -46,14 +48,18 @@ impl<'a> Value<'a> {
 
     /// Returns the element of a list that has exactly one.
     pub(super) fn only_element(self) -> Option<Self> {
+        if self.kind != LIST {
+            return None;
+        }
         let mut rest = self.bytes;
-        let kind = *rest.split_off_first().filter(|_| self.kind == LIST)?;
+        let kind = *rest.split_off_first()?;
         if length(&mut rest)? == 1 { complete(&mut rest, kind) } else { None }
     }
 
-    /// Returns the bytes of a text. They are not UTF-8 if the text has characters beyond U+FFFF, which NBT stores as surrogate pairs.
+    /// Returns the bytes of a text. They are not UTF-8 if the text has characters beyond U+FFFF, which NBT
+    /// stores as surrogate pairs.
     pub(super) fn text_bytes(self) -> Option<&'a [u8]> {
-        self.bytes.get(2..).filter(|_| self.kind == TEXT)
+        if self.kind == TEXT { self.bytes.get(2..) } else { None }
     }
 
     /// Returns a text; `None` if its bytes are not UTF-8.
@@ -73,7 +79,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether the value is a number other than 0, a text, list or array that is not empty, or a compound with such a value.
+    /// Whether the value is a number other than 0, a text, list or array that is not empty, or a compound
+    /// with such a value.
     pub(super) fn is_set(self) -> bool {
         match self.kind {
             COMPOUND => self.entries().is_some_and(|mut entries| entries.any(|(_, value)| value.is_set())),

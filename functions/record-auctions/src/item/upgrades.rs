@@ -1,7 +1,8 @@
 //! Whether players have improved an item.
 //!
-//! The lists are of the attributes that say nothing about upgrades. Every other attribute is an upgrade, so an upgrade that the game adds
-//! later counts at once. Attributes of items that cannot be sold are not listed.
+//! The lists are of the attributes that say nothing about upgrades. Every other attribute is an upgrade, so
+//! an upgrade that the game adds later counts at once. Attributes of items that cannot be sold are not
+//! listed.
 
 use std::collections::BTreeMap;
 
@@ -174,7 +175,6 @@ const STATE: &[&str] = &[
     "wishing_compass_uses",
 ];
 
-/// The content of bags, backpacks and wands.
 const CONTENT: &[&str] = &[
     "basket_of_seeds_data",
     "builder's_ruler_data",

@@ -27,7 +27,6 @@ pub(super) struct Ended {
 /// What the current run does next.
 #[derive(Default)]
 enum Step {
-    /// It reads the list.
     #[default]
     Read,
     /// It has read the previous list again, and reads the next one at this time.
@@ -61,8 +60,8 @@ impl Ended {
         }
     }
 
-    /// Notes a list of this refresh that was read at the time `now`. If it is the previous list, the run requests the list once more,
-    /// unless the next one is not due before `end`, or is very late.
+    /// Notes a list of this refresh that was read at the time `now`. If it is the previous list, the run
+    /// requests the list once more, unless the next one is not due before `end`, or is very late.
     pub(super) fn note(
         &mut self,
         refresh: UnixMilliseconds,
@@ -71,7 +70,8 @@ impl Ended {
     ) -> Continuity {
         let before = self.newest.filter(|before| refresh.distance(*before) <= LONGEST_PAUSE);
         let previous = before.filter(|before| refresh <= *before);
-        let next = previous.filter(|_| matches!(self.step, Step::Read)).and_then(|previous| {
+        let read = if matches!(self.step, Step::Read) { previous } else { None };
+        let next = read.and_then(|previous| {
             let due = previous.plus(COVERED + LIST_DELAY).max(now.plus(LIST_PAUSE));
             // A list that is late by a whole refresh is unlikely to come within seconds.
             (due <= end && now <= previous.plus(COVERED * 2)).then_some(due)

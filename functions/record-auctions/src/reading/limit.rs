@@ -1,4 +1,5 @@
-//! The limit of requests: on average one in six seconds. Requests that a run does not use are saved for later runs.
+//! The limit of requests: on average one in six seconds. Requests that a run does not use are saved for later
+//! runs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,8 +11,8 @@ const PER_REQUEST: Duration = Duration::from_secs(6);
 /// The most time whose unused requests are saved for later.
 const MOST_CREDIT: Duration = Duration::from_mins(15);
 
-/// In this many first attempts of a run, the first page and the list of ended auctions may use requests that are reserved for a complete
-/// reading.
+/// In this many first attempts of a run, the first page and the list of ended auctions may use requests that
+/// are reserved for a complete reading.
 const NEEDED_ATTEMPTS: u32 = 3;
 
 /// A request of a run. The list of ended auctions comes before all pages.
@@ -58,8 +59,9 @@ impl Limit {
         self.credit >= PER_REQUEST * total
     }
 
-    /// Returns whether the limit allows the request, and if so, counts it. A request is repeated only if requests for all of `total` pages
-    /// are left; this does not apply to the first page, the last page and the list of ended auctions.
+    /// Returns whether the limit allows the request, and if so, counts it. A request is repeated only if
+    /// requests for all of `total` pages are left; this does not apply to the first page, the last page and
+    /// the list of ended auctions.
     pub(super) fn take(&mut self, request: Request, total: u32) -> bool {
         let is_needed = request <= Request::Page(0) && self.attempts <= NEEDED_ATTEMPTS;
         let is_last = request == Request::Page(total.saturating_sub(1));

@@ -1,7 +1,8 @@
-//! Decides which requests a run makes, and what follows from the responses: the list of ended auctions (`ended`), and the pages of running
-//! auctions (`running`), within the limit of requests (`limit`).
+//! Decides which requests a run makes, and what follows from the responses: the list of ended auctions
+//! (`ended`), and the pages of running auctions (`running`), within the limit of requests (`limit`).
 //!
-//! If a list of ended auctions was missed, some known auctions may already be sold, and all pages are read as soon as the limit allows it.
+//! If a list of ended auctions was missed, some known auctions may already be sold, and all pages are read as
+//! soon as the limit allows it.
 
 mod ended;
 mod limit;
@@ -43,7 +44,6 @@ pub struct Times {
 }
 
 impl Reading {
-    /// Begins a run.
     pub fn begin(&mut self, times: Times) {
         let pause = self.times.map(|before| times.began.distance(before.began));
         self.times = Some(times);
@@ -58,19 +58,20 @@ impl Reading {
         self.limit.begin_attempt();
     }
 
-    /// Returns the next request of the attempt. `None` if nothing is pending, if too many pages failed in this attempt, or if the limit of
-    /// requests is reached.
+    /// Returns the next request of the attempt. `None` if nothing is pending, if too many pages failed in
+    /// this attempt, or if the limit of requests is reached.
     pub fn next_request(&mut self) -> Option<Request> {
         let ended = self.ended.pending().filter(|request| self.limit.is_new(*request));
         let request = ended.or_else(|| self.running.pending(&self.limit))?;
         self.limit.take(request, self.running.total).then_some(request)
     }
 
-    /// Adds the response to a request, which arrived at the time `now` in the minute `filing`. Returns the list of ended auctions if the
-    /// response is a new one.
+    /// Adds the response to a request, which arrived at the time `now` in the minute `filing`. Returns the
+    /// list of ended auctions if the response is a new one.
     ///
     /// # Errors
-    /// The failure of the request. A response is a failure if it is invalid, much older than the first page, or repeats another page.
+    /// The failure of the request. A response is a failure if it is invalid, much older than the first page,
+    /// or repeats another page.
     pub fn respond(
         &mut self,
         request: Request,

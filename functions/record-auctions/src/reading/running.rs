@@ -1,33 +1,37 @@
 //! The running auctions: which pages a run reads, and what it knows after them.
 //!
-//! Pages are sorted by `last_updated`, newest first, so new auctions are on the first pages. A usual run reads pages from the first one
-//! until a row is older than the rows that earlier runs have read. No list shows cancelled auctions, so a run reads all pages every ten
-//! minutes: a complete reading. The first run and a run after a pause also read all pages. If a page cannot be read, the next run reads it.
+//! Pages are sorted by `last_updated`, newest first, so new auctions are on the first pages. A usual run
+//! reads pages from the first one until a row is older than the rows that earlier runs have read. No list
+//! shows cancelled auctions, so a run reads all pages every ten minutes: a complete reading. The first run
+//! and a run after a pause also read all pages. If a page cannot be read, the next run reads it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use bytes::Bytes;
+use common::request::auction_item_id::AuctionItemId;
 use common::request::parameters::PageNumber;
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Listing};
 use common::upstream::{Skipped, StatusCode, UpstreamError, UpstreamResponse};
+use recorder::heartbeat::Refresh;
 use serde::{Serialize, Serializer};
 use tables::Filing;
 use tables::auctions::Minute;
-use tables::heartbeat::Refresh;
 
 use super::limit::{Limit, Request};
 use crate::house::{ABSENCES, House, JITTER, LONGEST_PAUSE};
 use crate::pages::{Page, Pages, is_lost};
-use crate::prices::prices;
 
 /// The next complete reading is due this long after the last one.
 const BETWEEN_COMPLETE: Duration = Duration::from_mins(10).saturating_sub(JITTER);
 
-/// If the last complete reading is older, a run fails when too many pages are missing: too many known auctions may be cancelled by then.
+/// If the last complete reading is older, a run fails when too many pages are missing: too many known
+/// auctions may be cancelled by then.
 const LONGEST_INCOMPLETE: Duration = Duration::from_hours(1);
 
-/// After this many successive runs without a buy-it-now auction, the house counts as empty. Fewer such runs may be a fault of the provider.
+/// After this many successive runs without a buy-it-now auction, the house counts as empty. Fewer such runs
+/// may be a fault of the provider.
 const EMPTY_RUNS: u32 = 3;
 
 /// The highest valid number of pages. The highest number seen is 66.
@@ -36,11 +40,12 @@ const MOST_PAGES: u32 = 150;
 /// The result of a run.
 #[derive(Debug)]
 pub struct Found {
-    /// The minute of the fetch of the first page, under which to file the result, and the refresh of the page. `None` if an earlier first
-    /// page was newer.
+    /// The minute of the fetch of the first page, under which to file the result, and the refresh of the
+    /// page. `None` if an earlier first page was newer.
     pub first_page: Option<(Filing, Refresh)>,
     /// The prices to record.
     pub minute: Minute,
+    pub blocks: Result<Vec<(AuctionItemId, Bytes)>, files::Error>,
     pub read: Read,
     /// The number of requests that failed or were not sent. The next run sends them.
     pub missing: usize,
@@ -51,7 +56,6 @@ pub struct Found {
 /// What a run has read.
 #[derive(Debug, Default, Serialize)]
 pub struct Read {
-    /// The number of pages.
     pub pages: usize,
     /// The number of running buy-it-now auctions, including those that earlier runs have read.
     pub auctions: usize,
@@ -96,7 +100,8 @@ pub enum Failure {
         #[source]
         failure: Option<UpstreamError>,
     },
-    /// There is no price. From the third such run in a row on, this is not a failure, and an empty minute is recorded.
+    /// There is no price. From the third such run in a row on, this is not a failure, and an empty minute is
+    /// recorded.
     #[error("no auction has a price")]
     Empty,
 }
@@ -109,7 +114,8 @@ pub(super) struct Running {
     /// The number of pages; 0 if it is unknown.
     pub(super) total: u32,
     known: Known,
-    /// The number of complete readings that are still needed to confirm the known auctions, for example after a missed list.
+    /// The number of complete readings that are still needed to confirm the known auctions, for example after
+    /// a missed list.
     doubts: u8,
     /// The number of successive runs that found no buy-it-now auction.
     empty_runs: u32,
@@ -127,7 +133,6 @@ struct Known {
     until: Option<UnixMilliseconds>,
 }
 
-/// The current run.
 #[derive(Default)]
 struct Run {
     began: Option<UnixMilliseconds>,
@@ -166,8 +171,8 @@ impl Running {
         self.pending.insert(0);
     }
 
-    /// Returns the next request of the attempt. `None` if no page is pending, or if too many pages failed in this attempt. The first page
-    /// comes before all other pages.
+    /// Returns the next request of the attempt. `None` if no page is pending, or if too many pages failed in
+    /// this attempt. The first page comes before all other pages.
     pub(super) fn pending(&self, limit: &Limit) -> Option<Request> {
         let last = if self.pending.contains(&0) { 0 } else { u32::MAX };
         let mut pages = self.pending.range(..=last).map(|page| Request::Page(*page));
@@ -276,7 +281,8 @@ impl Running {
         Some(self.run.began?.distance(self.known.completed_at?))
     }
 
-    /// Ends the run, and returns its result. Every sale since `known_since` is in a list of ended auctions that was read.
+    /// Ends the run, and returns its result. Every sale since `known_since` is in a list of ended auctions
+    /// that was read.
     ///
     /// # Errors
     /// If too many pages are missing, or there is no price.
@@ -305,19 +311,21 @@ impl Running {
             // The next run reads all pages, in case the house has opened again.
             self.known = Known::default();
         }
-        let (prices, lowest_auctions) = prices(self.house.listings());
+        let (prices, lowest_auctions) = self.house.prices();
         let is_empty = is_closed || prices.is_empty();
         self.empty_runs = if is_empty && !run.has_unreadable { self.empty_runs + 1 } else { 0 };
         if is_empty && self.empty_runs < EMPTY_RUNS {
             return Err(Failure::Empty);
         }
-        let (pages, auctions, items) = (run.pages.len(), self.house.listings().len(), prices.len());
+        let blocks = self.house.blocks();
+        let (pages, auctions, items) = (run.pages.len(), self.house.len(), prices.len());
         let read = Read { pages, auctions, items, is_complete, ..read };
         let minute = Minute { last_updated, completed_at, prices, lowest_auctions };
-        Ok(Found { first_page: run.first_page, minute, read, missing: lost, failure })
+        Ok(Found { first_page: run.first_page, minute, blocks, read, missing: lost, failure })
     }
 
-    /// Ends a complete reading if no page is missing, and decides how many more are needed to confirm the known auctions.
+    /// Ends a complete reading if no page is missing, and decides how many more are needed to confirm the
+    /// known auctions.
     fn confirm(&mut self, run: &Run, is_complete: bool, known_since: Option<UnixMilliseconds>) {
         let is_one_snapshot = run.pages.are_one_snapshot();
         if is_complete {
@@ -325,7 +333,8 @@ impl Running {
             self.known.completed_at = run.began;
             self.doubts = if is_one_snapshot { 0 } else { self.doubts.saturating_sub(1) };
         }
-        // A page from before `known_since` can show an auction that was sold, but whose sale is in no list that was read.
+        // A page from before `known_since` can show an auction that was sold, but whose sale is in no list
+        // that was read.
         if known_since.is_none_or(|since| !run.pages.are_refreshed_since(since)) {
             self.doubts = ABSENCES;
         }

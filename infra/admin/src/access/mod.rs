@@ -1,4 +1,5 @@
-//! Runs the commands `account` and `key`, which invoke the function for accounts and keys of a stack or of the local cloud.
+//! Runs the commands `account` and `key`, which invoke the function for accounts and keys of a stack or of
+//! the local cloud.
 
 pub(crate) mod options;
 pub(crate) mod view;
@@ -29,8 +30,10 @@ impl Accounts {
     pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
         let (name, _) = command.subject();
         // To delete an account or to see its usage, creating it does not help.
-        let advised =
-            name.filter(|_| !matches!(command, Command::DeleteAccount { .. } | Command::Usage { .. }));
+        let advised = match command {
+            Command::DeleteAccount { .. } | Command::Usage { .. } => None,
+            _ => name,
+        };
         let response = match self.function.invoke(&command, &random_id()?).await? {
             Reply::Done(response) => Ok(response),
             Reply::Failed { error } => Err(error),
@@ -90,7 +93,8 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Returns a random request id. The function issues only one key per request id, even if the client repeats the request.
+/// Returns a random request id. The function issues only one key per request id, even if the client repeats
+/// the request.
 fn random_id() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Error::Random)?;

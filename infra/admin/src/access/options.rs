@@ -12,7 +12,8 @@ use crate::stack::Stack;
 
 /// The environment variable with the endpoint of Lambda.
 const LAMBDA_ENDPOINT: &str = "AWS_ENDPOINT_URL_LAMBDA";
-/// The logical id of the function in template.yaml. The local cloud accepts it in place of the function's name.
+/// The logical id of the function in template.yaml. The local cloud accepts it in place of the function's
+/// name.
 const LOGICAL_ID: &str = "AccountsFunction";
 
 /// Options that select the accounts, and the format of results.

@@ -1,4 +1,5 @@
-//! `account export`. The file holds the hashes of keys and the end of each account's paid time, so only the file's owner can read it.
+//! `account export`. The file holds the hashes of keys and the end of each account's paid time, so only the
+//! file's owner can read it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,10 +15,6 @@ use crate::output::{Format, write};
 use crate::row_file;
 use crate::row_file::writer::Exported;
 
-/// Exports the table.
-///
-/// # Errors
-/// If the table cannot be read, or the file cannot be written.
 pub(super) async fn run(
     accounts: &Accounts,
     file: &Path,

@@ -46,7 +46,8 @@ enum Command {
         /// The last paid second; a date means its first second in UTC, so 2030-01-01 pays for all of 2029
         #[arg(long, value_name = "DATE", value_parser = time)]
         paid_until: Option<UnixSeconds>,
-        /// A suspended account's requests are rejected, whatever is paid, until a person lifts it; a new account is active by default
+        /// A suspended account's requests are rejected, whatever is paid, until a person lifts it; a new
+        /// account is active by default
         #[arg(long, value_parser = status())]
         status: Option<AccountStatus>,
     },
@@ -68,7 +69,8 @@ enum Command {
         #[arg(value_parser = account_name)]
         name: AccountName,
     },
-    /// Delete the keys in API Gateway of accounts whose paid time ended 180 days ago; the next payment creates new ones
+    /// Delete the keys in API Gateway of accounts whose paid time ended 180 days ago; the next payment
+    /// creates new ones
     Prune,
     /// Export all accounts, and the hashes of all keys, to FILE
     Export {
@@ -96,10 +98,6 @@ fn status() -> impl clap::builder::TypedValueParser<Value = AccountStatus> {
     names.try_map(move |name| find(name).ok_or("unknown status"))
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the command fails.
 pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, options } = arguments;
     let format = options.format();

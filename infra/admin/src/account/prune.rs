@@ -2,17 +2,18 @@
 
 use accounts::command::Command;
 use accounts::{AccountRow, Pruned, Row};
+use common::time::now;
 use serde_json::json;
 use tokio::time::sleep;
 
 use super::rows::{PER_ACCOUNT, pages};
 use crate::access::Accounts;
-use crate::clock::now;
 use crate::console::Progress;
 use crate::error::Error;
 use crate::output::{Format, write};
 
-/// Asks the function to prune every account that is no longer paid for. The function decides whether it was paid for long enough ago.
+/// Asks the function to prune every account that is no longer paid for. The function decides whether it was
+/// paid for long enough ago.
 ///
 /// # Errors
 /// If the function or AWS fails. A repeated command does the rest.

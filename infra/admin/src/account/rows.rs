@@ -1,5 +1,5 @@
-//! The rows of accounts and keys in an exported file. An import removes nothing: an existing account stays unchanged, and an existing key
-//! only changes from issued to revoked.
+//! The rows of accounts and keys in an exported file. An import removes nothing: an existing account stays
+//! unchanged, and an existing key only changes from issued to revoked.
 
 use std::time::Duration;
 
@@ -88,7 +88,6 @@ impl Kind for AccessRows<'_> {
 /// All accounts and keys.
 pub(super) struct Pages {
     pub(super) rows: Vec<Row>,
-    /// The errors of corrupt rows.
     pub(super) corrupt: Vec<String>,
 }
 

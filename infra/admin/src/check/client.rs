@@ -1,5 +1,5 @@
-//! Sends requests to the deployment, and repeats a request once after a 429. Without `--throttle`, a run sends fewer requests than the
-//! burst of the smallest tier.
+//! Sends requests to the deployment, and repeats a request once after a 429. Without `--throttle`, a run
+//! sends fewer requests than the burst of the smallest tier.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -31,10 +31,6 @@ pub(super) struct Response {
 }
 
 impl Client {
-    /// A client of the deployment at `base_url`.
-    ///
-    /// # Errors
-    /// If the HTTP client cannot be built.
     pub(super) fn new(base_url: &str) -> Result<Self, Error> {
         let agent = concat!("game-data-query-service-check/", env!("CARGO_PKG_VERSION"));
         Ok(Self {
@@ -54,9 +50,6 @@ impl Client {
     }
 
     /// Sends the request, and repeats it once after a 429 whose `Retry-After` is at most [`MAX_RETRY_AFTER`].
-    ///
-    /// # Errors
-    /// If there is no response.
     pub(super) async fn send(&self, request: RequestBuilder) -> Result<Response, Mismatch> {
         let again = request.try_clone();
         let response = self.send_now(request).await?;
@@ -71,9 +64,6 @@ impl Client {
     }
 
     /// Sends the request only once.
-    ///
-    /// # Errors
-    /// If there is no response.
     pub(super) async fn send_now(&self, request: RequestBuilder) -> Result<Response, Mismatch> {
         self.requests.update(|requests| requests + 1);
         let failed = |error: reqwest::Error| Mismatch::new("a response", chain(&error.without_url()));

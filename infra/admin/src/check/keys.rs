@@ -1,5 +1,5 @@
-//! The keys that `check` uses. They come from the environment and standard input, because every user of the machine can see the
-//! arguments of a process.
+//! The keys that `check` uses. They come from the environment and standard input, because every user of the
+//! machine can see the arguments of a process.
 
 use common::auth::ApiKey;
 

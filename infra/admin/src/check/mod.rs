@@ -1,5 +1,5 @@
-//! `check` sends requests to a deployment as clients do, and reports which promises of the API the deployment keeps. The command sees
-//! only responses, so it works with every base URL of a deployment.
+//! `check` sends requests to a deployment as clients do, and reports which promises of the API the deployment
+//! keeps. The command sees only responses, so it works with every base URL of a deployment.
 
 mod client;
 mod contract;
@@ -29,7 +29,8 @@ const DOCUMENT: &str = include_str!("../../../../functions/index/openapi.json");
 /// The arguments of `check`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local cloud
+    /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local
+    /// cloud
     #[arg(long, value_parser = base_url)]
     url: String,
     /// Exceed the key's limits at the end, to check the 429; the key stays throttled for a while afterwards
@@ -40,7 +41,8 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Checks the deployment. The environment variable `API_KEY` or standard input must hold a key that the service accepts.
+/// Checks the deployment. The environment variable `API_KEY` or standard input must hold a key that the
+/// service accepts.
 ///
 /// # Errors
 /// If the check cannot start: without a key, or if nothing answers at the URL.

@@ -14,7 +14,8 @@ enum Outcome {
     Skipped { reason: String },
 }
 
-/// A promise of the API, and the outcome of its check. Programs read these fields, so their names do not change.
+/// A promise of the API, and the outcome of its check. Programs read these fields, so their names do not
+/// change.
 #[derive(Serialize)]
 struct Check {
     name: String,
@@ -56,7 +57,6 @@ impl Report {
             .push(Check { name: name.into(), outcome: Outcome::Skipped { reason: reason.to_owned() } });
     }
 
-    /// The report for people.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for Check { name, outcome } in &self.checks {

@@ -23,7 +23,8 @@ impl LineCandle for Candle {
     }
 
     fn read(slot: Slot, text: &String) -> Option<Self> {
-        // Of two candles of a slot, the table keeps the one with more minutes. A candle with too many minutes would stay permanently.
+        // Of two candles of a slot, the table keeps the one with more minutes. A candle with too many minutes
+        // would stay permanently.
         let minutes = slot.interval.length.as_secs() / 60;
         let is_listed = |listed: Listed| {
             are_prices(listed.low, listed.average(), listed.high) && u64::from(listed.samples) <= minutes

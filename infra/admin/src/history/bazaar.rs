@@ -1,7 +1,7 @@
 //! Prices of the bazaar, one line per minute or candle interval.
 
 use common::json::whole_number;
-use common::time::Tick;
+use common::time::{Tick, now};
 use serde_json::{Number, Value, json};
 use tables::Session;
 use tables::bazaar::{Candle, Candles, INTERVALS, ONE_MINUTE, Quote, record};
@@ -9,7 +9,6 @@ use tables::series::{Interval, Slot, is_due};
 
 use super::patience::patiently;
 use super::slice::LineCandle;
-use crate::clock::now;
 use crate::error::Error;
 
 impl LineCandle for Candle {
@@ -38,7 +37,8 @@ impl LineCandle for Candle {
             })
         };
         let candle = Self::of_text(slot, &numbers.iter().map(text).collect::<Vec<_>>().join(","))?;
-        // Of two candles of a slot, the table keeps the one with more samples. A candle with too many samples would stay permanently.
+        // Of two candles of a slot, the table keeps the one with more samples. A candle with too many samples
+        // would stay permanently.
         let minutes = candle.closed_at.get().abs_diff(slot.start.get()) / 60 + 1;
         (u64::from(candle.samples) <= minutes).then_some(candle)
     }
@@ -73,7 +73,9 @@ fn quote(numbers: &[Option<Number>]) -> Option<Quote> {
     let [buy_order, sell_offer, sell_week, buy_week] =
         std::array::from_fn(|place| others.get(place)?.as_ref());
     let weeks = [sell_week, buy_week].map(|week| week.map(count));
-    let are_counts = others.len() <= 4 && weeks.iter().flatten().all(Option::is_some);
+    if others.len() > 4 || weeks.iter().flatten().any(Option::is_none) {
+        return None;
+    }
     let best = [buy_order, sell_offer].map(|price| price.and_then(Number::as_f64));
-    quote.with(best, weeks.map(Option::flatten)).filter(|_| are_counts)
+    quote.with(best, weeks.map(Option::flatten))
 }

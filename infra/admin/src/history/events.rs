@@ -17,7 +17,8 @@ use crate::row_file::line::{BadLine, parse, past};
 use crate::row_file::writer::Writer;
 use crate::row_file::{Kind, Tally};
 
-/// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and a mayor's row is not larger than its line.
+/// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and a mayor's row is not
+/// larger than its line.
 const MAX_MAYOR: usize = 300_000;
 
 pub(super) struct Events {

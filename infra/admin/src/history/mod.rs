@@ -1,5 +1,5 @@
-//! `history import` and `history export`: operators import history into a new deployment, move history from one deployment to
-//! another, and back it up.
+//! `history import` and `history export`: operators import history into a new deployment, move history from
+//! one deployment to another, and back it up.
 
 mod auctions;
 mod bazaar;
@@ -66,10 +66,6 @@ enum KindName {
     Events,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the command fails.
 pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, table, stack } = arguments;
     let table = open(table, stack.as_deref()).await?;
@@ -111,8 +107,6 @@ async fn open(name: Option<String>, stack: Option<&str>) -> Result<Table, Error>
         let stack = unless_interrupted(Stack::find(&sdk, stack)).await?;
         return Ok(Table::of_sdk(&sdk, stack.output("HistoryTable")?));
     }
-    let variable =
-        |variable: &str| (variable == "HISTORY_TABLE").then(|| std::env::var(variable).ok()).flatten();
-    let table = name.map_or_else(|| Config::from_lookup(variable).map(|config| config.history_table), Ok)?;
-    Ok(Table::of_sdk(&sdk, &table))
+    let name = name.unwrap_or_else(|| Table::name_of_history(&Config::from_environment()));
+    Ok(Table::of_sdk(&sdk, &name))
 }

@@ -6,7 +6,8 @@ use crate::error::Error;
 
 /// How long one attempt of [`patiently`] may take, including the retries of the AWS SDK.
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
-/// The delays between retries while the table throttles, in seconds. An on-demand table scales within a minute.
+/// The delays between retries while the table throttles, in seconds. An on-demand table scales within a
+/// minute.
 const THROTTLING_DELAYS: [u64; 5] = [1, 2, 4, 8, 16];
 
 /// Runs the operation, and retries it while the table throttles.

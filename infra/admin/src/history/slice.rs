@@ -1,8 +1,9 @@
-//! Prices of the bazaar, and candles of auctions: one line per slot, with all products of that slot. A slot is one interval at one start
-//! time.
+//! Prices of the bazaar, and candles of auctions: one line per slot, with all products of that slot. A slot
+//! is one interval at one start time.
 //!
-//! The table keeps minutes for two days, and candles for longer. An import therefore also gathers minutes into candles. Minutes older
-//! than two days become candles only. `record-candles` builds the coarser candles.
+//! The table keeps minutes for two days, and candles for longer. An import therefore also gathers minutes
+//! into candles. Minutes older than two days become candles only. `record-candles` builds the coarser
+//! candles.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use common::excerpt::Excerpt;
 use common::json::Members;
 use common::request::auction_item_id::AuctionItemId;
 use common::request::parameters::InvalidValue;
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use futures_util::{StreamExt as _, stream};
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;
@@ -23,7 +24,6 @@ use tables::series::{self, Candles, Interval, Recorded, SeriesCandle, Slot};
 use tables::{Session, Table};
 
 use super::patience::{OPERATION_TIMEOUT, patiently};
-use crate::clock::now;
 use crate::console;
 use crate::error::Error;
 use crate::row_file::line::{BadLine, parse, past};
@@ -32,14 +32,14 @@ use crate::row_file::{Kind, Tally};
 
 /// How many slots an export reads ahead.
 const READ_AHEAD: usize = 4;
-/// The maximum number of products in a line: three times the number of items in auctions. With more products, rows could be too large for
-/// DynamoDB.
+/// The maximum number of products in a line: three times the number of items in auctions. With more products,
+/// rows could be too large for DynamoDB.
 const MAX_PRODUCTS: usize = 20_000;
-/// Minutes are imported only if they ended at least this long ago: until then, their recorder may be at work, and would skip a minute that
-/// is already recorded.
+/// Minutes are imported only if they ended at least this long ago: until then, their recorder may be at work,
+/// and would skip a minute that is already recorded.
 const RECORDING_TIME: Duration = Duration::from_mins(10);
-/// Minutes are gathered only into candles that are kept for at least this long: after a long import, `record-candles` may need hours to build
-/// coarser candles from them.
+/// Minutes are gathered only into candles that are kept for at least this long: after a long import,
+/// `record-candles` may need hours to build coarser candles from them.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
 pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
@@ -72,7 +72,8 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
         Err("only lines of hours of auctions have sales".to_owned())
     }
 
-    /// Stores the sales of a slot unless the table has sales of more time. Returns the number of changed rows, and the stored sales.
+    /// Stores the sales of a slot unless the table has sales of more time. Returns the number of changed
+    /// rows, and the stored sales.
     async fn store_sales(
         _: Session<'_>,
         _: Slot,
@@ -101,7 +102,6 @@ struct Line<T> {
     sales: Option<SalesLine>,
 }
 
-/// The sales in a line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SalesLine {
@@ -111,7 +111,8 @@ pub(super) struct SalesLine {
     pub(super) items: BTreeMap<AuctionItemId, String>,
 }
 
-/// The candles of a slot, and its sales, which are empty in most intervals. Candles of a minute have one sample.
+/// The candles of a slot, and its sales, which are empty in most intervals. Candles of a minute have one
+/// sample.
 pub(super) struct Slice<C: SeriesCandle> {
     slot: Slot,
     candles: Candles<C>,
@@ -155,7 +156,8 @@ fn is_minute(slot: Slot) -> bool {
     slot.interval.length == Duration::from_mins(1)
 }
 
-/// Checks that a slot starts at this time and has ended, and that its minute is not being recorded. For minutes, seconds are ignored.
+/// Checks that a slot starts at this time and has ended, and that its minute is not being recorded. For
+/// minutes, seconds are ignored.
 fn started(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot, BadLine> {
     if is_minute(slot) {
         past("opened_at", opened_at, now)?;
@@ -204,13 +206,14 @@ pub(super) struct Slices<C: SeriesCandle> {
 struct Gathered<C: SeriesCandle> {
     slot: Slot,
     minutes: BTreeMap<UnixSeconds, Candles<C>>,
-    /// How many lines of minutes that are too old for the table are not counted yet. If the gathered candles are new, these lines count as
-    /// imported, otherwise as already there.
+    /// How many lines of minutes that are too old for the table are not counted yet. If the gathered candles
+    /// are new, these lines count as imported, otherwise as already there.
     waiting: u64,
 }
 
-/// Returns the slot whose candles gather the minute, in the finest interval that still keeps candles of that day. All minutes of a day get
-/// the same interval, because `record-candles` builds coarser candles from one interval only.
+/// Returns the slot whose candles gather the minute, in the finest interval that still keeps candles of that
+/// day. All minutes of a day get the same interval, because `record-candles` builds coarser candles from one
+/// interval only.
 fn slot_of(minute: UnixSeconds, intervals: &'static [Interval]) -> Option<Slot> {
     let day = intervals.last()?;
     let since = day.slot(minute).minus(BUILDING_TIME);
@@ -226,7 +229,8 @@ impl<C: LineCandle> Slices<C> {
         self.table.with_timeout(OPERATION_TIMEOUT)
     }
 
-    /// Stores the candles of `lines` lines, counts the lines, and notes that coarser candles must be built from these candles.
+    /// Stores the candles of `lines` lines, counts the lines, and notes that coarser candles must be built
+    /// from these candles.
     async fn store_candles(
         &mut self,
         slot: Slot,
@@ -248,8 +252,8 @@ impl<C: LineCandle> Slices<C> {
         Ok(())
     }
 
-    /// Gathers the minute, and records it if the table still keeps it (`is_kept`). A recorded minute wins over a line, and the first line of
-    /// a minute over later lines.
+    /// Gathers the minute, and records it if the table still keeps it (`is_kept`). A recorded minute wins
+    /// over a line, and the first line of a minute over later lines.
     async fn store_minute(
         &mut self,
         minute: Slot,
@@ -314,8 +318,9 @@ impl<C: LineCandle> Kind for Slices<C> {
         format!("{}, ", self.tally.text("too old"))
     }
 
-    /// Exports slots from coarse to fine. If fine slots came first, `record-candles` could run during an import and build coarse candles
-    /// from only some of the finer ones. A slot with missing rows is skipped: it was changed by hand, or it has expired.
+    /// Exports slots from coarse to fine. If fine slots came first, `record-candles` could run during an
+    /// import and build coarse candles from only some of the finer ones. A slot with missing rows is skipped:
+    /// it was changed by hand, or it has expired.
     async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
         let mut slots = Vec::new();
         for interval in C::intervals().rev() {

@@ -1,4 +1,5 @@
-//! `key explain` shows the authorizer's decision and its reason, which clients do not see. No output repeats the key.
+//! `key explain` shows the authorizer's decision and its reason, which clients do not see. No output repeats
+//! the key.
 
 use std::process::ExitCode;
 
@@ -13,10 +14,6 @@ use crate::error::Error;
 use crate::key_input;
 use crate::output::{table, write};
 
-/// Explains the key.
-///
-/// # Errors
-/// If the function or the table cannot be reached.
 pub(super) async fn run(options: &AccessOptions, key: String) -> Result<ExitCode, Error> {
     let input = if key == STANDARD_STREAM { key_input::read_standard_input().await? } else { key };
     let key = match key_input::trim(&input).parse::<ApiKey>() {

@@ -13,10 +13,6 @@ use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::output::{is_discarded, write_all};
 
-/// Issues a key.
-///
-/// # Errors
-/// If the key cannot be issued.
 pub(super) async fn run(options: &AccessOptions, name: AccountName, label: Label) -> Result<ExitCode, Error> {
     if is_discarded() {
         return Err(Error::Discarded);

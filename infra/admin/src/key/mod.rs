@@ -49,15 +49,12 @@ enum Command {
     },
     /// Explain whether the service accepts a key now; the exit code is 0 if it does, otherwise 1
     Explain {
-        /// The key; - reads it from standard input, which keeps it out of the shell's history and the list of processes
+        /// The key; - reads it from standard input, which keeps it out of the shell's history and the list of
+        /// processes
         key: String,
     },
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the command fails.
 pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, options } = arguments;
     let format = options.format();

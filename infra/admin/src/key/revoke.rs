@@ -3,17 +3,16 @@
 use accounts::KeyView;
 use accounts::command::Command;
 use common::auth::KeyId;
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 
 use crate::access::Accounts;
 use crate::access::view::key_lines;
-use crate::clock::now;
 use crate::console;
 use crate::error::Error;
 use crate::output::{Format, table, write};
 
-/// How long a revoked key may still be accepted: API Gateway caches the policy of the authorizer for 60 seconds
-/// (`ReauthorizeEvery` in the template), and the authorizer caches the key for 5.
+/// How long a revoked key may still be accepted: API Gateway caches the policy of the authorizer for 60
+/// seconds (`ReauthorizeEvery` in the template), and the authorizer caches the key for 5.
 const CACHED_SECONDS: i64 = 65;
 
 /// Revokes the key.

@@ -1,5 +1,5 @@
-//! Parses a line of JSON. Operators write these files with their own programs, so the reason for a bad line names the field and the
-//! allowed values.
+//! Parses a line of JSON. Operators write these files with their own programs, so the reason for a bad line
+//! names the field and the allowed values.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
-//! Imports and exports tables as files that people and other programs can read and write: one JSON object per line. A [`Kind`] defines
-//! the content of a line and how it is stored; everything else is the same for all kinds.
+//! Imports and exports tables as files that people and other programs can read and write: one JSON object per
+//! line. A [`Kind`] defines the content of a line and how it is stored; everything else is the same for all
+//! kinds.
 //!
-//! An import can be interrupted at any point and run again: existing rows stay, so importing a file twice has the same effect as
-//! importing it once. The file of an export is complete or absent.
+//! An import can be interrupted at any point and run again: existing rows stay, so importing a file twice has
+//! the same effect as importing it once. The file of an export is complete or absent.
 
 pub(crate) mod line;
 mod reader;
@@ -11,13 +12,12 @@ pub(crate) mod writer;
 use std::fmt;
 use std::path::Path;
 
-use common::time::UnixSeconds;
+use common::time::{UnixSeconds, now};
 use serde::Serialize;
 
 use self::line::BadLine;
 use self::reader::Reader;
 use self::writer::{Exported, Writer};
-use crate::clock::now;
 use crate::console::{self, Progress};
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
@@ -29,8 +29,9 @@ pub(crate) trait Kind {
     /// Parses `line`. A line about an event after `now` is bad.
     fn parse(line: &str, now: UnixSeconds) -> Result<Self::Record, BadLine>;
 
-    /// Stores and counts the row, now or together with later rows. Storing a row twice has the same effect as storing it once. If the
-    /// row is left out, returns the reason for operators, unless the summary says enough.
+    /// Stores and counts the row, now or together with later rows. Storing a row twice has the same effect as
+    /// storing it once. If the row is left out, returns the reason for operators, unless the summary says
+    /// enough.
     async fn store(&mut self, row: Self::Record) -> Result<Option<String>, Error>;
 
     /// Stores and counts the rows that still wait for later rows. Called after the last line.
@@ -58,7 +59,8 @@ pub(crate) struct Tally {
 impl Tally {
     /// Counts lines whose rows are now in the table. `is_new`: the rows were not in the table before.
     pub(crate) fn count(&mut self, lines: u64, is_new: bool) {
-        *(if is_new { &mut self.imported } else { &mut self.already_there }) += lines;
+        let count = if is_new { &mut self.imported } else { &mut self.already_there };
+        *count += lines;
     }
 
     /// The counts as text. `left_out` is the word for lines that were left out.
@@ -94,8 +96,9 @@ async fn import_lines<K: Kind>(kind: &mut K, reader: &mut Reader) -> Result<(), 
 /// Exports all rows. If `is_private`, only the file's owner can read the file.
 ///
 /// # Errors
-/// If the table cannot be read, or the file cannot be written. A closed pipe is also an error, because part of a backup must not look
-/// complete. After an error, an existing file is unchanged, and no new file appears.
+/// If the table cannot be read, or the file cannot be written. A closed pipe is also an error, because part
+/// of a backup must not look complete. After an error, an existing file is unchanged, and no new file
+/// appears.
 pub(crate) async fn export(
     kind: &mut impl Kind,
     file: &Path,

@@ -32,10 +32,6 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Opens the file.
-    ///
-    /// # Errors
-    /// If the file cannot be opened.
     pub(super) async fn open(file: &Path) -> Result<Self, Error> {
         let name = file.display().to_string();
         let input: Box<dyn AsyncRead + Unpin> = if file.as_os_str() == STANDARD_STREAM {
@@ -57,9 +53,6 @@ impl Reader {
     }
 
     /// Returns the content of the next line that is neither blank nor bad, or `None` at the end.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub(super) async fn next<T>(
         &mut self,
         parse: impl Fn(&str) -> Result<T, BadLine>,
@@ -93,8 +86,8 @@ impl Reader {
         console::print(format_args!("{}:{}: {message}", self.name, self.number));
     }
 
-    /// Returns the next line with its line end, or `None` at the end of the file. Cuts a line that is too long, but to
-    /// more than [`MAX_LINE`] bytes.
+    /// Returns the next line with its line end, or `None` at the end of the file. Cuts a line that is too
+    /// long, but to more than [`MAX_LINE`] bytes.
     async fn next_line(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let mut line = Vec::new();
         loop {

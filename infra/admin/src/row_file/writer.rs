@@ -1,5 +1,6 @@
-//! Writes the file of an export under a temporary name in the same folder, and renames it at the end. A private file is readable only by
-//! its owner. Any other file keeps the permissions of the file that it replaces.
+//! Writes the file of an export under a temporary name in the same folder, and renames it at the end. A
+//! private file is readable only by its owner. Any other file keeps the permissions of the file that it
+//! replaces.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -65,7 +66,8 @@ impl TemporaryFile {
         let written = builder
             .tempfile_in(folder)
             .map_err(|cause| Error::Write { name: file.display().to_string(), cause })?;
-        let permissions = existing.filter(|_| !is_private).map(|existing| existing.permissions());
+        let kept = if is_private { None } else { existing };
+        let permissions = kept.map(|existing| existing.permissions());
         Ok(Self { written, place: file.to_owned(), replaces, permissions })
     }
 

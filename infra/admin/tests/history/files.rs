@@ -1,5 +1,5 @@
-//! The file of an export is complete or absent, and has the mode that its readers expect. A command that fails names the
-//! solution.
+//! The file of an export is complete or absent, and has the mode that its readers expect. A command that
+//! fails names the solution.
 
 use std::cell::Cell;
 use std::fs::{self, Permissions};

@@ -1,11 +1,13 @@
-//! An export has all rows of the table, the import of this export gives the same table, and an import can be interrupted anywhere.
+//! An export has all rows of the table, the import of this export gives the same table, and an import can be
+//! interrupted anywhere.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{Dump, DynamoDb, EVENTS, line, minutes, start, summary, this_morning};
 
-/// The intervals of the bazaar, their lengths in minutes, and for how many days their candles are kept; `None` if permanently.
+/// The intervals of the bazaar, their lengths in minutes, and for how many days their candles are kept;
+/// `None` if permanently.
 const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("1d", 1_440, None),
     ("3h", 180, Some(1_095)),
@@ -14,8 +16,9 @@ const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("5m", 5, Some(30)),
 ];
 
-/// Imports the lines in reverse order. An export must then return the same lines. The import of the exported lines into an empty table
-/// must give the same rows, also after an interruption. A second import must change nothing.
+/// Imports the lines in reverse order. An export must then return the same lines. The import of the exported
+/// lines into an empty table must give the same rows, also after an interruption. A second import must change
+/// nothing.
 #[track_caller]
 fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &[String]) -> Dump {
     let import = |table: &str, lines: &[String]| dynamodb.import(kind, table, lines.concat().as_bytes());
@@ -125,7 +128,8 @@ fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
     let morning = this_morning();
     let lines = prices(morning);
     let dump = round_trip(&dynamodb, "bazaar", &lines);
-    // Candles with fewer samples change nothing. Other prices of recorded minutes change neither the minutes nor their candles.
+    // Candles with fewer samples change nothing. Other prices of recorded minutes change neither the minutes
+    // nor their candles.
     let others = lines
         .concat()
         .replace(",4,1]", ",3,1]")
@@ -229,7 +233,9 @@ fn what_is_corrupt_or_missing_is_counted_and_the_rest_is_exported() {
         let dynamodb = DynamoDb::start();
         assert_imported(&dynamodb, kind, &line, [1, 0, 0]);
         for (key, mut row) in dynamodb.dump("History") {
-            if let Some(value) = row.pointer_mut(attribute).filter(|_| key.0.starts_with(partition)) {
+            if key.0.starts_with(partition)
+                && let Some(value) = row.pointer_mut(attribute)
+            {
                 *value = json!({"BOOL": true});
                 dynamodb.put("History", &row);
             }
@@ -252,7 +258,8 @@ fn incomplete_prices_are_not_exported_and_the_same_import_completes_them() {
         let delete = |(partition, sort): &(String, String)| {
             dynamodb.delete_row("History", &json!({"pk": {"S": partition}, "sk": {"S": sort}}));
         };
-        // As after an interrupted import: half of the slot's rows are missing, and so is its marker, which is written last.
+        // As after an interrupted import: half of the slot's rows are missing, and so is its marker, which is
+        // written last.
         rows[..=rows.len() / 2].iter().copied().for_each(delete);
         let others = [&lines[..position], &lines[position + 1..]].concat().concat();
         assert_eq!(dynamodb.export("bazaar", "History").0, others);

@@ -1,5 +1,6 @@
-//! The past of auctions: candles, and the sales and texts of each hour, from which averages are built. The past has the items
-//! that are on sale now. Their prices follow trends that end at the current prices, and past sales are drawn from the current auctions.
+//! The past of auctions: candles, and the sales and texts of each hour, from which averages are built. The
+//! past has the items that are on sale now. Their prices follow trends that end at the current prices, and
+//! past sales are drawn from the current auctions.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::{AuctionId, STACK_PRICES};
+use files::listings::Properties;
 use record_auctions::item::{Buffers, Item, read};
 use simulator::auctions::{Offer, Trend, offers, sold};
 use tables::Error;
@@ -71,9 +73,10 @@ impl Auctions {
             let mut items = BTreeMap::new();
             let mut auctions = Vec::new();
             for Offer { item_bytes, price } in offers(self.seed, self.now.get() * 1_000) {
-                let Ok(Item { id, also, count, clean, level }) = read(&item_bytes, &mut buffers) else {
+                let Ok(Item { id, also, count, properties }) = read(&item_bytes, &mut buffers) else {
                     continue;
                 };
+                let Properties { clean, level, .. } = properties;
                 let sold_at = UnixMilliseconds::new(0);
                 let sale = Sale { sold_at, price, amount: count, bin: true, clean, level };
                 let ids: Vec<_> = [id].into_iter().chain(also).collect();
@@ -144,7 +147,8 @@ impl Game for Auctions {
         self.market().items.iter().filter_map(candle).collect()
     }
 
-    /// Stores the candles of a slot. If the slot is an hour in the longest window of averages, stores the texts of the hour first.
+    /// Stores the candles of a slot. If the slot is an hour in the longest window of averages, stores the
+    /// texts of the hour first.
     async fn store(past: &Past<Self>, slot: Slot, candles: &Candles) -> Result<(), Unstored> {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
             let hour = hour_of(slot.start);
@@ -155,7 +159,8 @@ impl Game for Auctions {
         Ok(past.import(rows(slot, candles)).await?)
     }
 
-    /// Builds the averages after the oldest day of the longest window, because all hours of the window are stored then.
+    /// Builds the averages after the oldest day of the longest window, because all hours of the window are
+    /// stored then.
     async fn complete(past: &Past<Self>, day: Slot, _: bool) -> Result<(), Error> {
         if day.start == averaged_from(past).rounded_down(DAY) {
             build_averages(past.session(), past.until).await?;

@@ -1,5 +1,6 @@
-//! The past of the bazaar: the minutes of the last hour, as `record-bazaar` would have recorded them, and older candles of the game's prices.
-//! The candles of the newest minutes are built from these minutes, as `record-candles` builds them.
+//! The past of the bazaar: the minutes of the last hour, as `record-bazaar` would have recorded them, and
+//! older candles of the game's prices. The candles of the newest minutes are built from these minutes, as
+//! `record-candles` builds them.
 
 use std::time::Duration;
 
@@ -21,7 +22,8 @@ pub(super) struct Bazaar {
 }
 
 impl Bazaar {
-    /// The end of the computed candles. At the start of the cloud, `record-candles` then has one candle to build.
+    /// The end of the computed candles. At the start of the cloud, `record-candles` then has one candle to
+    /// build.
     pub(super) fn until(now: UnixSeconds) -> UnixSeconds {
         SERIES.finest.slot(now.minus(Duration::from_mins(7)))
     }
@@ -30,14 +32,16 @@ impl Bazaar {
     fn quotes_at(&self, minute: UnixSeconds) -> Quotes {
         let quote = |market: bazaar::Quote| {
             // Products without a price are not recorded.
-            let is_priced = market.sell_price > 0.0 || market.buy_price > 0.0;
+            if market.sell_price <= 0.0 && market.buy_price <= 0.0 {
+                return None;
+            }
             let averages =
                 Quote::nearest(market.sell_price, market.buy_price, market.sell_volume, market.buy_volume)?;
             let quote = averages.with(
                 [market.top_buy_order, market.top_sell_offer],
                 [Some(market.sell_moving_week), Some(market.buy_moving_week)],
             );
-            Some((market.id.parse().ok()?, quote.filter(|_| is_priced)?))
+            Some((market.id.parse().ok()?, quote?))
         };
         bazaar::quotes(self.seed, minute.get() * 1_000).filter_map(quote).collect()
     }
@@ -64,9 +68,10 @@ impl Game for Bazaar {
         self.quotes_at(start).into_iter().map(|(id, quote)| (id, Candle::of(quote, start))).collect()
     }
 
-    /// Once the newest day is stored, builds the candles of the recorded minutes, and rebuilds coarse candles that `record-candles` built
-    /// before their finer candles were stored. In a new table, only the last `PART` can have such coarse candles; in any other table,
-    /// the whole day can. Does nothing after an older day.
+    /// Once the newest day is stored, builds the candles of the recorded minutes, and rebuilds coarse candles
+    /// that `record-candles` built before their finer candles were stored. In a new table, only the last
+    /// `PART` can have such coarse candles; in any other table, the whole day can. Does nothing after an
+    /// older day.
     async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
         if day.end() < past.until {
             return Ok(());

@@ -36,7 +36,6 @@ pub(super) async fn record(table: &Table, seed: u64, now: UnixSeconds, progress:
     }
 }
 
-/// Returns the mayor who won the election of the year.
 fn mayor(seed: u64, year: ElectionYear) -> Option<Mayor> {
     let body: Value = from_str(&election::body(seed, year.term_begins().get() * 1_000)).ok()?;
     let mayor = body.get("mayor")?;

@@ -3,6 +3,7 @@
 mod auctions;
 mod bazaar;
 mod events;
+mod names;
 mod past;
 mod progress;
 
@@ -35,7 +36,8 @@ pub(crate) struct Plan {
     pub(crate) logs: Logs,
     /// Becomes true when the minutes for the first candle are stored.
     pub(crate) newest_minutes: watch::Sender<bool>,
-    /// Closed when the first current minute is recorded. Older parts of the past wait for this, so as not to slow the recording down.
+    /// Closed when the first current minute is recorded. Older parts of the past wait for this, so as not to
+    /// slow the recording down.
     pub(crate) minutes_recorded: mpsc::Receiver<()>,
 }
 
@@ -69,6 +71,9 @@ pub(crate) async fn run(plan: Plan) {
     newest_minutes.send_replace(true);
     while minutes_recorded.recv().await.is_some() {}
 
+    // The names of current items, so that the route need not wait for the past.
+    let catalogue = names::catalogue(seed, now);
+    names::record(&table, &catalogue, now, &progress).await;
     let mut parts = JoinSet::new();
     parts.spawn(async move {
         // The minutes in the shortest range of the bazaar history.
@@ -77,9 +82,12 @@ pub(crate) async fn run(plan: Plan) {
         bazaar.store_candles(progress::BAZAAR).await;
     });
     parts.spawn(auctions.store_candles(progress::AUCTIONS));
+    let (events_table, events_progress) = (table.clone(), Arc::clone(&progress));
     parts.spawn(async move {
-        events::record(&table, seed, now, &progress).await;
-        progress.complete(progress::EVENTS);
+        events::record(&events_table, seed, now, &events_progress).await;
+        events_progress.complete(progress::EVENTS);
     });
     parts.join_all().await;
+    names::record(&table, &catalogue, now, &progress).await;
+    progress.complete(progress::NAMES);
 }

@@ -15,7 +15,8 @@ use tokio::task::spawn_blocking;
 use super::progress::Progress;
 
 pub(super) const DAY: Duration = Duration::from_hours(24);
-/// The past of each interval begins at a multiple of this, so that every coarse candle has all its finer candles.
+/// The past of each interval begins at a multiple of this, so that every coarse candle has all its finer
+/// candles.
 pub(super) const PART: Duration = Duration::from_hours(3);
 /// The timeout of each request to the table.
 pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
@@ -30,14 +31,13 @@ pub(super) trait Game: Send + Sync + Sized + 'static {
     /// Returns how many days candles of the interval go back if prices go back `days` days.
     fn days(interval: &Interval, days: u16) -> u16;
 
-    /// Returns the length of the parts from which a slot is computed if the past has no finer candles for the slot. `finer` is the next
-    /// finer interval of the series.
+    /// Returns the length of the parts from which a slot is computed if the past has no finer candles for the
+    /// slot. `finer` is the next finer interval of the series.
     fn part_length(finer: Option<&Interval>) -> Duration;
 
     /// Computes the candles of the part that begins at `start` and has this length.
     fn part(&self, start: UnixSeconds, length: Duration) -> Candles<Self::Candle>;
 
-    /// Stores the candles of a slot.
     fn store(
         past: &Past<Self>,
         slot: Slot,
@@ -127,8 +127,8 @@ impl<G: Game> Past<G> {
         is_kept && slot.end() <= self.until && !known.contains(&(interval.name, start))
     }
 
-    /// Returns the candles of the slot, built from finer candles if the past has them. Stores this slot and finer slots if the table lacks
-    /// them.
+    /// Returns the candles of the slot, built from finer candles if the past has them. Stores this slot and
+    /// finer slots if the table lacks them.
     fn fill<'a>(&'a self, slot: Slot, known: &'a Known) -> Filling<'a, G> {
         Box::pin(async move {
             let finer = Self::INTERVALS.iter().rev().find(|finer| finer.length < slot.interval.length);

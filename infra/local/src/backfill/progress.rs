@@ -16,6 +16,7 @@ pub(super) const NEWEST_MINUTES: &str = "the newest minutes of the bazaar";
 pub(super) const BAZAAR: &str = "minutes and candles of the bazaar";
 pub(super) const AUCTIONS: &str = "candles and averages of auctions";
 pub(super) const EVENTS: &str = "past mayors and fire sales";
+pub(super) const NAMES: &str = "names of items";
 
 pub(super) struct Progress {
     missing: Mutex<Vec<&'static str>>,
@@ -26,7 +27,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(logs: Logs) -> Self {
-        let missing = vec![NEWEST_MINUTES, BAZAAR, AUCTIONS, EVENTS];
+        let missing = vec![NEWEST_MINUTES, BAZAAR, AUCTIONS, EVENTS, NAMES];
         let failed = AtomicU64::new(0);
         let progress = Self { missing: Mutex::new(missing), failed, begun: Instant::now(), logs };
         // Logs all parts, because none is complete yet.
@@ -34,7 +35,8 @@ impl Progress {
         progress
     }
 
-    /// Runs a step until it succeeds, at most [`ATTEMPTS`] times, and returns its result. Logs the last failure.
+    /// Runs a step until it succeeds, at most [`ATTEMPTS`] times, and returns its result. Logs the last
+    /// failure.
     pub(super) async fn retry<T, E: fmt::Display, F: Future<Output = Result<T, E>>>(
         &self,
         what: impl fmt::Display,

@@ -1,4 +1,5 @@
-//! The capacity that requests consume, as `DynamoDB` bills it. Only requests with `ReturnConsumedCapacity` report it.
+//! The capacity that requests consume, as `DynamoDB` bills it. Only requests with `ReturnConsumedCapacity`
+//! report it.
 
 use serde::Deserialize;
 

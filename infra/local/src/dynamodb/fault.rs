@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::response::Refusal;
 
-/// A fault that delays requests, or responds without carrying them out. It applies to all matching requests, until [`Fault::times`] is
-/// reached or the fault is cleared.
+/// A fault that delays requests, or responds without carrying them out. It applies to all matching requests,
+/// until [`Fault::times`] is reached or the fault is cleared.
 ///
 /// ```
 /// # use local::Fault;
@@ -49,8 +49,8 @@ impl Fault {
         Self::refusal(Refusal::ResourceNotFound)
     }
 
-    /// Processes the first `processed` items of each `BatchWriteItem` or `BatchGetItem`, and returns the other items as unprocessed. With 0,
-    /// the request is throttled, as in `DynamoDB`.
+    /// Processes the first `processed` items of each `BatchWriteItem` or `BatchGetItem`, and returns the
+    /// other items as unprocessed. With 0, the request is throttled, as in `DynamoDB`.
     #[must_use]
     pub fn unprocessed_after(processed: usize) -> Self {
         Self { processed: Some(processed), ..Self::default() }

@@ -1,5 +1,5 @@
-//! `DynamoDB` in this process. The crate `dynamodb` implements it; this layer adds faults on demand, counts requests, and sums up
-//! consumed capacity.
+//! `DynamoDB` in this process. The crate `dynamodb` implements it; this layer adds faults on demand, counts
+//! requests, and sums up consumed capacity.
 
 mod capacity;
 mod fault;
@@ -39,8 +39,8 @@ const MAX_REQUEST_BYTES: usize = 16 * 1024 * 1024;
 const FILE: &str = "dynamodb.sqlite";
 /// The file in the folder of `--data` that a running cloud locks.
 const LOCK_FILE: &str = "lock";
-/// Expired items are first deleted `FIRST_EXPIRY` after the start, then every `EXPIRY_INTERVAL`. With a million rows, a deletion takes
-/// half a minute of processor time. On AWS, expired items can stay for days.
+/// Expired items are first deleted `FIRST_EXPIRY` after the start, then every `EXPIRY_INTERVAL`. With a
+/// million rows, a deletion takes half a minute of processor time. On AWS, expired items can stay for days.
 const FIRST_EXPIRY: Duration = Duration::from_mins(10);
 const EXPIRY_INTERVAL: Duration = Duration::from_hours(6);
 
@@ -57,7 +57,8 @@ struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A child process that is being started can have the file open for a moment, so closing the file would not release the lock.
+        // A child process that is being started can have the file open for a moment, so closing the file
+        // would not release the lock.
         let _ = self.0.unlock();
     }
 }
@@ -101,9 +102,6 @@ impl DynamoDb {
     }
 
     /// Serves the database. Its tables are unchanged, and expired items stay.
-    ///
-    /// # Errors
-    /// When the address of the listener is unknown.
     pub fn serve(listener: TcpListener, database: Database) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             database,
@@ -131,13 +129,15 @@ impl DynamoDb {
         &self.shared.database
     }
 
-    /// The SDK's configuration for requests from this process. Faults do not apply to them, and nothing is counted.
+    /// The SDK's configuration for requests from this process. Faults do not apply to them, and nothing is
+    /// counted.
     #[must_use]
     pub fn sdk(&self) -> SdkConfig {
         dynamodb::sdk(self.shared.database.clone(), REGION)
     }
 
-    /// Applies `fault` to matching requests from now on. If several faults match, the fault that was set first applies.
+    /// Applies `fault` to matching requests from now on. If several faults match, the fault that was set
+    /// first applies.
     pub fn set_fault(&self, fault: Fault) {
         self.shared.faults.add(fault);
     }
@@ -165,11 +165,8 @@ impl DynamoDb {
         *self.shared.consumed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Deletes expired items, which otherwise happens every few hours, and returns their number. A database in memory uses
-    /// the cloud's clock, a database in a folder the system's clock.
-    ///
-    /// # Errors
-    /// When the database fails.
+    /// Deletes expired items, which otherwise happens every few hours, and returns their number. A database
+    /// in memory uses the cloud's clock, a database in a folder the system's clock.
     pub async fn expire(&self) -> Result<usize, Error> {
         let database = self.shared.database.clone();
         match tokio::task::spawn_blocking(move || database.sweep_ttl()).await {
@@ -255,7 +252,7 @@ fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(),
                 let reason = format!("the key of its table {} differs from the template's", table.name);
                 return Err(unusable(data.unwrap_or(Path::new(".")), reason));
             }
-            metadata.ttl_attribute.filter(|_| metadata.ttl_enabled)
+            if metadata.ttl_enabled { metadata.ttl_attribute } else { None }
         }
     };
     if time_to_live == table.time_to_live {
@@ -274,8 +271,9 @@ async fn expire_regularly(database: Database) {
     tokio::time::sleep(FIRST_EXPIRY).await;
     loop {
         let database = database.clone();
-        // On a separate thread, so that requests are handled meanwhile and the runtime can end without waiting for the deletion. The
-        // result is ignored, because requests also show a failure of the database.
+        // On a separate thread, so that requests are handled meanwhile and the runtime can end without
+        // waiting for the deletion. The result is ignored, because requests also show a failure of the
+        // database.
         std::thread::spawn(move || database.sweep_ttl().map(drop));
         tokio::time::sleep(EXPIRY_INTERVAL).await;
     }

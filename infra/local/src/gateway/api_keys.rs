@@ -1,5 +1,5 @@
-//! The API keys of API Gateway, and the usage plan that each is attached to. The control plane changes them, and each request that requires
-//! a key looks its plan up here. They are in memory only.
+//! The API keys of API Gateway, and the usage plan that each is attached to. The control plane changes them,
+//! and each request that requires a key looks its plan up here. They are in memory only.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeInclusive};
@@ -66,8 +66,9 @@ impl ApiKeys {
         self.tiers.iter().find(|(_, of_plan)| *of_plan == tier).map(|(plan, _)| plan.as_str())
     }
 
-    /// Creates an enabled key, attaches it to the plan of the tier, and returns its id. The key works without a delay. An existing key with
-    /// this value keeps its name and id, and moves to the plan if it has another one.
+    /// Creates an enabled key, attaches it to the plan of the tier, and returns its id. The key works without
+    /// a delay. An existing key with this value keeps its name and id, and moves to the plan if it has
+    /// another one.
     ///
     /// # Errors
     /// If no plan has the tier, or the value is refused.
@@ -99,8 +100,8 @@ impl ApiKeys {
     /// Attaches the key to the plan and returns the key.
     ///
     /// # Errors
-    /// If the plan or the key does not exist, or the key already has a plan: all plans are for the same stage, and a key can have only one
-    /// plan of a stage.
+    /// If the plan or the key does not exist, or the key already has a plan: all plans are for the same
+    /// stage, and a key can have only one plan of a stage.
     pub(super) fn attach_to_plan(&self, plan: &str, id: &str) -> Result<ApiKey, ApiKeyError> {
         self.check_plan(plan)?;
         let mut keys = self.lock();
@@ -116,16 +117,12 @@ impl ApiKeys {
         Ok(key.clone())
     }
 
-    /// Deletes the key and returns it.
-    ///
-    /// # Errors
-    /// If there is no such key.
     pub(super) fn delete(&self, id: &str) -> Result<ApiKey, ApiKeyError> {
         self.lock().remove(id).ok_or_else(unknown_key)
     }
 
-    /// Returns up to `limit` keys whose names begin with `prefix`, ordered by id, from after the id `position`; and the position of the
-    /// next page, if there is one.
+    /// Returns up to `limit` keys whose names begin with `prefix`, ordered by id, from after the id
+    /// `position`; and the position of the next page, if there is one.
     pub(super) fn page(
         &self,
         prefix: &str,
@@ -143,15 +140,10 @@ impl ApiKeys {
         (page, next)
     }
 
-    /// Returns the key with this id.
-    ///
-    /// # Errors
-    /// If there is no such key.
     pub(super) fn get(&self, id: &str) -> Result<ApiKey, ApiKeyError> {
         self.lock().get(id).cloned().ok_or_else(unknown_key)
     }
 
-    /// Returns the keys that are attached to the plan.
     pub(super) fn of_plan(&self, plan: &str) -> Vec<ApiKey> {
         let keys = self.lock();
         let attached = keys
@@ -169,7 +161,8 @@ impl ApiKeys {
         self.tiers.get(plan).map(drop).ok_or_else(unknown)
     }
 
-    /// Returns the id of the plan of the key with this value, if the key works: it is enabled, attached, and the delay is over.
+    /// Returns the id of the plan of the key with this value, if the key works: it is enabled, attached, and
+    /// the delay is over.
     pub(super) fn plan_of(&self, value: &str) -> Option<String> {
         let keys = self.lock();
         let key = keys.get(&id_of(value)).filter(|key| key.enabled && key.value == value)?;
@@ -205,8 +198,8 @@ impl ApiKeys {
     }
 }
 
-/// Returns the id of the key with this value: its first characters. On AWS, an id is random. Here, it is the same after a restart, because
-/// tables on disk may contain it.
+/// Returns the id of the key with this value: its first characters. On AWS, an id is random. Here, it is the
+/// same after a restart, because tables on disk may contain it.
 fn id_of(value: &str) -> String {
     value.chars().take(ID_CHARACTERS).collect()
 }

@@ -1,5 +1,5 @@
-//! The response of an authorizer's function: a policy, and the context that is passed on to the route's function. Access
-//! to a method requires a statement that allows the method, and no statement that denies it.
+//! The response of an authorizer's function: a policy, and the context that is passed on to the route's
+//! function. Access to a method requires a statement that allows the method, and no statement that denies it.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,8 @@ impl Authorization {
             .map_err(|error| format!("its response is invalid at {}", error.path()))
     }
 
-    /// Whether the policy allows the method. A denial takes precedence. Methods that no statement matches are denied.
+    /// Whether the policy allows the method. A denial takes precedence. Methods that no statement matches are
+    /// denied.
     pub(super) fn allows(&self, method_arn: &str) -> bool {
         let statements = self.policy_document.statement.iter();
         let mut matching = statements

@@ -1,5 +1,5 @@
-//! Invokes an authorizer's function before the usage plan, the cache and the route's function get a request. Caches the authorizer's
-//! response by the caller's identity, for every route of the stage.
+//! Invokes an authorizer's function before the usage plan, the cache and the route's function get a request.
+//! Caches the authorizer's response by the caller's identity, for every route of the stage.
 //!
 //! The identity is a secret. It is never logged, not even when the function repeats it in an error.
 

@@ -1,6 +1,8 @@
-//! Compresses responses as the gateway does: bodies of at least `MinimumCompressionSize` that are not encoded already.
+//! Compresses responses as the gateway does: bodies of at least `MinimumCompressionSize` that are not encoded
+//! already.
 //!
-//! Not `tower-http`: the functions share that crate, so its compression features would also be compiled into the functions.
+//! Not `tower-http`: the functions share that crate, so its compression features would also be compiled into
+//! the functions.
 
 use std::io::{self, Write as _};
 
@@ -10,7 +12,8 @@ use flate2::write::GzEncoder;
 use hyper::Response;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue};
 
-/// The response as a client with these request headers receives it. `minimum` is the smallest body that is compressed.
+/// The response as a client with these request headers receives it. `minimum` is the smallest body that is
+/// compressed.
 pub(super) async fn compress(
     mut response: Response<Bytes>,
     request: &HeaderMap,
@@ -22,7 +25,8 @@ pub(super) async fn compress(
         return response;
     }
     let body = response.body().clone();
-    // Compressing megabytes here would block other requests. If compression fails, the body is sent uncompressed.
+    // Compressing megabytes here would block other requests. If compression fails, the body is sent
+    // uncompressed.
     let encoded = tokio::task::spawn_blocking(move || gzip(&body)).await;
     if let Ok(Ok(encoded)) = encoded {
         *response.body_mut() = Bytes::from(encoded);

@@ -1,4 +1,5 @@
-//! The control plane of API Gateway: the operations on API keys, as REST-JSON on the port of the Invoke API. Signatures are not checked.
+//! The control plane of API Gateway: the operations on API keys, as REST-JSON on the port of the Invoke API.
+//! Signatures are not checked.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -160,12 +161,12 @@ impl ControlPlane {
         Ok(json_response(StatusCode::CREATED, &body))
     }
 
-    /// Returns a pair for each day of the range, for one key or for all keys of the plan: the requests of the day, and the rest of the quota
-    /// at its end.
+    /// Returns a pair for each day of the range, for one key or for all keys of the plan: the requests of the
+    /// day, and the rest of the quota at its end.
     ///
-    /// The field of the response is `values` (API reference, and captured responses); only the SDKs call it `items`. It is a map by key id.
-    /// AWS does not document three cases. Here, a key without requests in the range is left out, a plan without a quota has the rest 0, and
-    /// a response has only one page.
+    /// The field of the response is `values` (API reference, and captured responses); only the SDKs call it
+    /// `items`. It is a map by key id. AWS does not document three cases. Here, a key without requests in the
+    /// range is left out, a plan without a quota has the rest 0, and a response has only one page.
     fn get_usage(&self, plan: &str, query: &Query) -> Outcome {
         self.keys.check_plan(plan)?;
         let first = date(query, "startDate")?;

@@ -1,5 +1,5 @@
-//! Builds the events that API Gateway sends to functions: for the proxy integration of a REST API (format 1.0), and for
-//! an authorizer of type `REQUEST`. The two events have most fields in common.
+//! Builds the events that API Gateway sends to functions: for the proxy integration of a REST API (format
+//! 1.0), and for an authorizer of type `REQUEST`. The two events have most fields in common.
 
 use std::collections::BTreeMap;
 
@@ -121,8 +121,8 @@ fn headers(request: &GatewayRequest<'_>) -> BTreeMap<String, Vec<String>> {
     headers
 }
 
-/// The gateway's spelling of the headers that it sets. On AWS, other headers keep the client's spelling. Here, they are in lower case, as
-/// from an HTTP/2 client.
+/// The gateway's spelling of the headers that it sets. On AWS, other headers keep the client's spelling.
+/// Here, they are in lower case, as from an HTTP/2 client.
 fn spelling(name: &HeaderName) -> &str {
     match name.as_str() {
         "host" => "Host",

@@ -8,7 +8,8 @@ use std::time::Duration;
 use lru::LruCache;
 use simulator::Clock;
 
-/// The maximum number of entries; the least recently used are dropped. An AWS account can have the same number of API keys.
+/// The maximum number of entries; the least recently used are dropped. An AWS account can have the same
+/// number of API keys.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
 pub(super) struct ExpiringCache<Key, Value> {
@@ -27,7 +28,8 @@ impl<Key: Hash + Eq, Value: Clone> ExpiringCache<Key, Value> {
         Self { entries: Mutex::new(LruCache::new(CAPACITY)), clock }
     }
 
-    /// The value of the key, unless it is expired. If the clock was set back, values from the future count as expired.
+    /// The value of the key, unless it is expired. If the clock was set back, values from the future count as
+    /// expired.
     pub(super) fn get(&self, key: &Key) -> Option<Value> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.get(key)?;

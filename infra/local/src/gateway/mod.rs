@@ -1,5 +1,5 @@
-//! API Gateway: finds the route of an HTTP request, and passes the request on in AWS's order to the authorizer, the usage plan,
-//! the cache and the function.
+//! API Gateway: finds the route of an HTTP request, and passes the request on in AWS's order to the
+//! authorizer, the usage plan, the cache and the function.
 
 pub(crate) mod api_keys;
 mod authorization;
@@ -189,7 +189,9 @@ impl Gateway {
             return Err(GatewayError::RequestTooLarge);
         }
         let log = |reason: &str| pool.log(&format!("request {}: {reason}", matched.request.request_id));
-        match tokio::time::timeout(INTEGRATION_TIMEOUT, pool.invoke(event)).await {
+        match tokio::time::timeout(INTEGRATION_TIMEOUT, pool.invoke_as(matched.request.request_id, event))
+            .await
+        {
             Ok(Ok(payload)) => response::from_payload(&payload).map_err(|reason| {
                 log(&reason);
                 GatewayError::IntegrationFailure

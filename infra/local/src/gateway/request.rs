@@ -79,7 +79,6 @@ pub(super) fn is_hop_by_hop(name: &HeaderName) -> bool {
     )
 }
 
-/// The caller of a route.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Caller<'request> {
     /// The response of the route's authorizer.

@@ -1,10 +1,12 @@
-//! Finds the route of a request as API Gateway does. An exact segment takes precedence over a parameter, and a parameter
-//! over a greedy parameter; on the same path, an exact method takes precedence over `ANY`. A path without the requested method
-//! does not match, so a wrong method on a known path falls through to the greedy path.
+//! Finds the route of a request as API Gateway does. An exact segment takes precedence over a parameter, and
+//! a parameter over a greedy parameter; on the same path, an exact method takes precedence over `ANY`. A path
+//! without the requested method does not match, so a wrong method on a known path falls through to the greedy
+//! path.
 //!
-//! The values of path parameters stay as the client wrote them. Events that `LocalStack` recorded on AWS show this
-//! (`tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json`): `%2B` stays `%2B` and `+` stays `+` in `path`,
-//! `requestContext.path` and `pathParameters`, while the parameters of the query are decoded.
+//! The values of path parameters stay as the client wrote them. Events that `LocalStack` recorded on AWS show
+//! this (`tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json`): `%2B` stays `%2B` and `+`
+//! stays `+` in `path`, `requestContext.path` and `pathParameters`, while the parameters of the query are
+//! decoded.
 
 use std::collections::BTreeMap;
 

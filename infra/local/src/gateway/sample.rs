@@ -14,8 +14,8 @@ use super::routing::Routing;
 use crate::error::SampleError;
 use crate::template::Route;
 
-/// Returns the event for the function of the route at `path`, for a `GET` request. `request` is the request's path and query, `now_ms` its
-/// time in Unix milliseconds.
+/// Returns the event for the function of the route at `path`, for a `GET` request. `request` is the request's
+/// path and query, `now_ms` its time in Unix milliseconds.
 ///
 /// # Errors
 /// If the route does not match the request.

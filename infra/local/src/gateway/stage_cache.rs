@@ -1,5 +1,6 @@
-//! The stage's cache. It replays a function's response, byte for byte, to every request with the same cache key: the method, the
-//! route and the parameters that the template declares. Neither the caller nor `Cache-Control` matters.
+//! The stage's cache. It replays a function's response, byte for byte, to every request with the same cache
+//! key: the method, the route and the parameters that the template declares. Neither the caller nor
+//! `Cache-Control` matters.
 
 use bytes::Bytes;
 use hyper::Response;
@@ -12,9 +13,10 @@ use crate::template::CacheKey;
 /// The largest body that the stage cache keeps.
 const MAX_CACHED_BODY_BYTES: usize = 1_048_576;
 
-/// The key of a cached response. The values are in the order of the route's declaration, in the form that the function gets: path
-/// parameters are encoded, query parameters decoded. A missing parameter differs from an empty one. AWS does not document which
-/// value of a repeated parameter it uses; here it is the last, as in `queryStringParameters` and `headers`.
+/// The key of a cached response. The values are in the order of the route's declaration, in the form that the
+/// function gets: path parameters are encoded, query parameters decoded. A missing parameter differs from an
+/// empty one. AWS does not document which value of a repeated parameter it uses; here it is the last, as in
+/// `queryStringParameters` and `headers`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RequestKey {
     method: String,
@@ -56,7 +58,8 @@ impl StageCache {
 
     /// Caches a function's response, with any status, if the route is cached and the body is small enough.
     pub(super) fn put(&self, matched: &MatchedRequest<'_>, response: &Response<Bytes>) {
-        if let Some(ttl) = matched.route.cache_ttl.filter(|_| matched.route.caching)
+        if matched.route.caching
+            && let Some(ttl) = matched.route.cache_ttl
             && response.body().len() <= MAX_CACHED_BODY_BYTES
         {
             self.responses.put(RequestKey::new(matched), response.clone(), ttl);

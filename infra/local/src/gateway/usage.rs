@@ -1,6 +1,7 @@
-//! Usage plans limit the rate and the quota of each API key that is attached to them. Each key has a separate bucket, which holds the
-//! plan's burst, starts full, and is refilled at the plan's rate, by the cloud's clock. A method with a separate throttle has a separate
-//! bucket for each key. Admitted requests are counted per key and day in UTC; a quota limits their number in a calendar month.
+//! Usage plans limit the rate and the quota of each API key that is attached to them. Each key has a separate
+//! bucket, which holds the plan's burst, starts full, and is refilled at the plan's rate, by the cloud's
+//! clock. A method with a separate throttle has a separate bucket for each key. Admitted requests are counted
+//! per key and day in UTC; a quota limits their number in a calendar month.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,8 @@ pub(super) struct Usage {
 /// How much of their limits the keys have used.
 #[derive(Default)]
 struct Admitted {
-    /// When a bucket is full again, as the time since 1970. By plan, API key, and method if the method has its own throttle.
+    /// When a bucket is full again, as the time since 1970. By plan, API key, and method if the method has
+    /// its own throttle.
     full_at: HashMap<(String, String, Option<String>), Duration>,
     /// The number of requests in each day, by plan and key.
     requests: HashMap<(String, String), Days>,
@@ -53,8 +55,8 @@ impl Usage {
     /// Counts the request, and returns the caller's key.
     ///
     /// # Errors
-    /// `InvalidApiKey` when there is no such key or it has no plan yet, `Throttled` when its bucket is empty, `QuotaExceeded` when its quota
-    /// is used up.
+    /// `InvalidApiKey` when there is no such key or it has no plan yet, `Throttled` when its bucket is empty,
+    /// `QuotaExceeded` when its quota is used up.
     pub(super) fn admit<'caller>(
         &self,
         authorization: Option<&'caller Authorization>,
@@ -77,8 +79,9 @@ impl Usage {
         if admitted.use_up_one(plan, key, day(now_ms)) { Ok(key) } else { Err(GatewayError::QuotaExceeded) }
     }
 
-    /// Returns a pair for each day from `first` to `last`: the requests of the key in the plan, and the rest of the quota at the end of the
-    /// day, which is 0 without a quota. `None` if there were no requests in these days.
+    /// Returns a pair for each day from `first` to `last`: the requests of the key in the plan, and the rest
+    /// of the quota at the end of the day, which is 0 without a quota. `None` if there were no requests in
+    /// these days.
     pub(super) fn by_day(&self, plan: &str, key: &str, first: Date, last: Date) -> Option<Vec<[u64; 2]>> {
         let quota = self.plans.get(plan)?.monthly_quota.unwrap_or_default();
         let admitted = self.lock();

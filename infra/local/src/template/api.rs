@@ -6,7 +6,8 @@ use super::auth::{Auth, Authorizer};
 use super::gateway_response::{self, GatewayResponse};
 use super::route::Route;
 use super::section::Section;
-use super::stage_cache;
+use super::usage_plan::Throttle;
+use super::{stage_cache, usage_plan};
 use crate::error::Error;
 
 pub(super) const TYPE: &str = "AWS::Serverless::Api";
@@ -14,7 +15,6 @@ pub(super) const TYPE: &str = "AWS::Serverless::Api";
 /// The `AWS::Serverless::Api`.
 #[derive(Debug, Clone)]
 pub struct Api {
-    /// `StageName`.
     pub stage: String,
     /// `CacheClusterEnabled`: whether the stage has a cache.
     pub cache_enabled: bool,
@@ -22,6 +22,9 @@ pub struct Api {
     pub minimum_compression_size: Option<u64>,
     /// The routes by path, `ANY` after the other methods of a path.
     pub routes: Vec<Route>,
+    /// The rate limits for all clients together in `MethodSettings`, by method and path. Those of `*` and
+    /// `/*` are for all other methods.
+    pub throttles: BTreeMap<(String, String), Throttle>,
     /// `Auth.Authorizers`, by name.
     pub authorizers: BTreeMap<String, Authorizer>,
     /// `GatewayResponses`, by response type.
@@ -44,8 +47,15 @@ pub(super) fn read(section: &Section<'_>, auth: Auth, mut routes: Vec<Route>) ->
         return Err(section.invalid("Cors", "the local cloud supports only routes with the method OPTIONS"));
     }
     routes.sort_by_cached_key(|route| (route.path.clone(), route.method == "ANY", route.method.clone()));
-    stage_cache::apply_method_settings(section, &mut routes)?;
+    let settings = section.sections("MethodSettings")?;
+    stage_cache::apply_method_settings(&settings, &mut routes)?;
+    let mut throttles = BTreeMap::new();
+    for setting in settings.iter().filter(|setting| setting.entries.contains_key("ThrottlingRateLimit")) {
+        let throttle = usage_plan::throttle(setting, "ThrottlingRateLimit", "ThrottlingBurstLimit")?;
+        throttles.insert((setting.required_text("HttpMethod")?, stage_cache::path(setting)?), throttle);
+    }
     Ok(Api {
+        throttles,
         stage: section.required_text("StageName")?,
         cache_enabled: section.boolean("CacheClusterEnabled")?.unwrap_or_default(),
         minimum_compression_size: section.number("MinimumCompressionSize")?,

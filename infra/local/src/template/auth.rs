@@ -1,5 +1,5 @@
-//! Authorizers, and the routes that require an authorizer or a key of a usage plan. Unknown settings are refused: ignoring
-//! them could open a route unnoticed.
+//! Authorizers, and the routes that require an authorizer or a key of a usage plan. Unknown settings are
+//! refused: ignoring them could open a route unnoticed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,13 +20,13 @@ const NO_AUTHORIZER: &str = "NONE";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorizer {
     pub function: String,
-    /// The header with the caller's identity. A request without this header is refused, and the function is not invoked.
+    /// The header with the caller's identity. A request without this header is refused, and the function is
+    /// not invoked.
     pub identity_header: String,
     /// How long the function's response is cached, for the whole stage.
     pub reauthorize_every: Duration,
 }
 
-/// `Auth` of the API.
 pub(super) struct Auth {
     pub(super) authorizers: BTreeMap<String, Authorizer>,
     default_authorizer: Option<String>,

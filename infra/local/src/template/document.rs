@@ -30,7 +30,6 @@ pub struct Template {
     /// The tables, by logical id.
     pub tables: BTreeMap<String, Table>,
     pub api: Api,
-    /// The usage plans of the tiers.
     pub usage_plans: Vec<UsagePlan>,
 }
 
@@ -56,10 +55,15 @@ impl Document {
         }
     }
 
-    /// Whether the template declares the parameter `name`.
     #[must_use]
     pub fn declares(&self, name: &str) -> bool {
         self.root.get("Parameters").and_then(|parameters| parameters.get(name)).is_some()
+    }
+
+    /// The default of the parameter `name`, if the template declares one.
+    #[must_use]
+    pub fn default_of(&self, name: &str) -> Option<String> {
+        text(self.root.get("Parameters")?.get(name)?.get("Default")?)
     }
 
     /// The template with these parameters, and the defaults of all others.

@@ -1,5 +1,5 @@
-//! Evaluates the intrinsic functions of `CloudFormation` that the template uses. Without a deployment, `Fn::GetAtt` can
-//! return only the ARNs of tables and functions.
+//! Evaluates the intrinsic functions of `CloudFormation` that the template uses. Without a deployment,
+//! `Fn::GetAtt` can return only the ARNs of tables and functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,8 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The value of an expression; `None` stands for `AWS::NoValue`. An expression within a list or a mapping stays unchanged if it cannot
-    /// be evaluated.
+    /// The value of an expression; `None` stands for `AWS::NoValue`. An expression within a list or a mapping
+    /// stays unchanged if it cannot be evaluated.
     ///
     /// # Errors
     /// A sentence about the expression, if it cannot be evaluated.

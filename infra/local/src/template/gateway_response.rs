@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::section::{Section, constant};
 use crate::error::Error;
 
-/// A response of the gateway itself.
 #[derive(Debug, Clone)]
 pub struct GatewayResponse {
     /// `StatusCode`; `None` for the default of the response type.

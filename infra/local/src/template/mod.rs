@@ -1,5 +1,6 @@
-//! The part of `template.yaml` that the local cloud uses: functions, routes, authorizers, usage plans, gateway responses,
-//! tables and schedules. The local cloud reads the template of deployments, so every use of it also tests the template.
+//! The part of `template.yaml` that the local cloud uses: functions, routes, authorizers, usage plans,
+//! gateway responses, tables and schedules. The local cloud reads the template of deployments, so every use
+//! of it also tests the template.
 
 mod api;
 mod auth;

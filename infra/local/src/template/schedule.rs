@@ -1,5 +1,5 @@
-//! Schedules: `ScheduleV2` events of a function. The scheduler only hands an event to Lambda, so retries of a failed event
-//! follow the function's `EventInvokeConfig` and not the schedule's `RetryPolicy`.
+//! Schedules: `ScheduleV2` events of a function. The scheduler only hands an event to Lambda, so retries of a
+//! failed event follow the function's `EventInvokeConfig` and not the schedule's `RetryPolicy`.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ pub struct Schedule {
     pub name: String,
     /// The time between two events.
     pub period: Duration,
-    /// How long after each multiple of the period since 1970 an event is due; `None` for a rate, whose first period begins when the
-    /// schedule is created.
+    /// How long after each multiple of the period since 1970 an event is due; `None` for a rate, whose first
+    /// period begins when the schedule is created.
     pub offset: Option<Duration>,
     /// `Input`: the event, in which `<aws.scheduler.scheduled-time>` stands for the due time.
     pub input: String,
@@ -72,7 +72,8 @@ fn rhythm(expression: &str) -> Option<(Duration, Option<Duration>)> {
     period(expression).map(|period| (period, None)).or_else(of_minutes)
 }
 
-/// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced. `*` stands for every minute.
+/// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced. `*`
+/// stands for every minute.
 fn minutes(expression: &str) -> Option<(Duration, Duration)> {
     let minutes = expression.strip_prefix("cron(")?.strip_suffix(" * * * ? *)")?;
     let (first, step) = if minutes == "*" { ("0", "1") } else { minutes.split_once('/')? };

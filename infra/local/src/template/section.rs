@@ -1,5 +1,5 @@
-//! A mapping in the template. Its entries are evaluated where possible: entries that are never read may use expressions that only AWS can
-//! evaluate.
+//! A mapping in the template. Its entries are evaluated where possible: entries that are never read may use
+//! expressions that only AWS can evaluate.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -145,7 +145,6 @@ pub(super) fn constant(text: &str) -> Option<&str> {
     text.strip_prefix('\'')?.strip_suffix('\'')
 }
 
-/// Whether the resource has this type.
 pub(super) fn is_of_type(resource: &Value, resource_type: &str) -> bool {
     resource.get("Type").and_then(Value::as_str) == Some(resource_type)
 }

@@ -10,16 +10,24 @@ use crate::error::Error;
 const DEFAULT_TTL_S: u64 = 300;
 const MAX_TTL_S: u64 = 3_600;
 
-/// Applies `MethodSettings`. The settings for all methods apply to routes without separate settings, and enable caching
-/// for `GET` only, as on AWS.
+/// Returns the path of an entry of `MethodSettings`.
+///
+/// # Errors
+/// When it is missing.
+pub(super) fn path(setting: &Section<'_>) -> Result<String, Error> {
+    // Slashes except the first are written as ~1.
+    Ok(setting.required_text("ResourcePath")?.replacen("/~1", "/", 1).replace("~1", "/"))
+}
+
+/// Applies `MethodSettings`. The settings for all methods apply to routes without separate settings, and
+/// enable caching for `GET` only, as on AWS.
 ///
 /// # Errors
 /// When an entry is for a route that does not exist, or its TTL is too long.
-pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> Result<(), Error> {
+pub(super) fn apply_method_settings(settings: &[Section<'_>], routes: &mut [Route]) -> Result<(), Error> {
     let mut has_own = vec![false; routes.len()];
-    for setting in api.sections("MethodSettings")? {
-        // In a resource path, slashes except the first are written as ~1.
-        let path = setting.required_text("ResourcePath")?.replacen("/~1", "/", 1).replace("~1", "/");
+    for setting in settings {
+        let path = path(setting)?;
         let method = setting.required_text("HttpMethod")?;
         let caching = setting.boolean("CachingEnabled")?.unwrap_or_default();
         let stated_ttl_s = setting.number("CacheTtlInSeconds")?;
@@ -35,7 +43,8 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
                 route.caching = caching && route.method == "GET";
                 route.cache_ttl = route.caching.then_some(ttl);
             } else if route.path == path && route.method == method {
-                // While the cache is off, a route keeps the TTL that the template states. A route that is never cached has none.
+                // While the cache is off, a route keeps the TTL that the template states. A route that is
+                // never cached has none.
                 route.caching = caching;
                 route.cache_ttl = (caching || stated_ttl_s.is_some()).then_some(ttl);
                 (*has_own, found) = (true, true);

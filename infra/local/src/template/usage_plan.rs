@@ -18,13 +18,13 @@ pub struct UsagePlan {
     pub tier: String,
     /// The rate limits for each key, if there are any.
     pub throttle: Option<Throttle>,
-    /// The rate limits for each key and single methods, such as `/v1/mayor/GET`. They replace `throttle` for these methods.
+    /// The rate limits for each key and single methods, such as `/v1/mayor/GET`. They replace `throttle` for
+    /// these methods.
     pub method_throttles: BTreeMap<String, Throttle>,
     /// The maximum number of requests of each key in a calendar month (UTC), if there is one.
     pub monthly_quota: Option<u64>,
 }
 
-/// `Throttle` of a usage plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Throttle {
     /// `RateLimit`: sustained requests per second.
@@ -97,11 +97,18 @@ fn read_throttle(section: &Section<'_>) -> Result<Option<Throttle>, Error> {
     if section.entries.is_empty() {
         return Ok(None);
     }
-    let rate: f64 = section.required("RateLimit", section.number("RateLimit")?)?;
-    if !rate.is_finite() || rate < 0.0 {
-        return Err(
-            section.invalid("RateLimit", format!("it must be a number of requests per second, not {rate}"))
-        );
+    throttle(section, "RateLimit", "BurstLimit").map(Some)
+}
+
+/// Returns the limits in the entries with these names.
+///
+/// # Errors
+/// When an entry is missing or not a limit.
+pub(super) fn throttle(section: &Section<'_>, rate: &str, burst: &str) -> Result<Throttle, Error> {
+    let burst = section.required(burst, section.number(burst)?)?;
+    let per_second: f64 = section.required(rate, section.number(rate)?)?;
+    if per_second.is_finite() && per_second >= 0.0 {
+        return Ok(Throttle { rate: per_second, burst });
     }
-    Ok(Some(Throttle { rate, burst: section.required("BurstLimit", section.number("BurstLimit")?)? }))
+    Err(section.invalid(rate, format!("it must be a number of requests per second, not {per_second}")))
 }

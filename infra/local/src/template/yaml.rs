@@ -1,5 +1,5 @@
-//! Reads YAML into JSON values. Short forms such as `!Ref Stage`, which are tags in YAML, become long forms such as
-//! `{"Ref": "Stage"}`.
+//! Reads YAML into JSON values. Short forms such as `!Ref Stage`, which are tags in YAML, become long forms
+//! such as `{"Ref": "Stage"}`.
 
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::{Map, Number, Value};

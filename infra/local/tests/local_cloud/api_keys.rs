@@ -1,5 +1,5 @@
-//! The keys of API Gateway: its control plane, and the usage plans that count by them. The parrot is both authorizer and function
-//! (`examples/parrot.rs`).
+//! The keys of API Gateway: its control plane, and the usage plans that count by them. The parrot is both
+//! authorizer and function (`examples/parrot.rs`).
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The program behind `cargo local`, with a fake cargo that returns the parrot for every binary (`examples/parrot.rs`).
+//! The program behind `cargo local`, with a fake cargo that returns the parrot for every binary
+//! (`examples/parrot.rs`).
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;

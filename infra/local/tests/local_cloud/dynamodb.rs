@@ -1,4 +1,5 @@
-//! The parts of the embedded `DynamoDB` that tests of functions do not reach: data on disk, refused requests and expiry.
+//! The parts of the embedded `DynamoDB` that tests of functions do not reach: data on disk, refused requests
+//! and expiry.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Authorizer, stage cache and compression, in cases that requests to the service (`tests/service/access`) do not reach. The
-//! parrot is both authorizer and function (`examples/parrot.rs`).
+//! Authorizer, stage cache and compression, in cases that requests to the service (`tests/service/access`) do
+//! not reach. The parrot is both authorizer and function (`examples/parrot.rs`).
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,6 @@ Resources:
     Properties: {Tags: [{Key: tier, Value: pro}]}
 "#;
 
-/// Options for a cloud with a cache.
 fn options(test: &str, template: &str) -> Options {
     let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
     Options { parameters, ..crate::support::options(test, template) }
@@ -107,7 +106,8 @@ async fn the_authorizers_response_decides_and_the_log_has_no_key() {
     // The policy is for GET only.
     let posted = request(&cloud, "POST /v1/plain", &[("x-api-key", "pro-1"), ("content-length", "0")]).await;
     assert_eq!(posted.status, 403);
-    // A cached policy is evaluated again for another method. The policy allows the first method, but API Gateway has no such key.
+    // A cached policy is evaluated again for another method. The policy allows the first method, but API
+    // Gateway has no such key.
     for (path, body) in [("/v1/plain", "DEFAULT_4XX"), ("/v1/other", "ACCESS_DENIED")] {
         assert_eq!(get(&cloud, path, "once-1").await.json()["type"], body);
     }

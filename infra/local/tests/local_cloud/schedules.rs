@@ -21,7 +21,8 @@ Resources:
             Input: '{"say":"note","time":"<aws.scheduler.scheduled-time>"}'
 "#;
 
-/// A cloud just after a multiple of ten minutes, so that the next event is due only after the test advances the clock.
+/// A cloud just after a multiple of ten minutes, so that the next event is due only after the test advances
+/// the clock.
 async fn start(test: &str, template: &str) -> Cloud {
     start_with(crate::support::options(test, template)).await
 }
@@ -65,7 +66,8 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
     cloud.clock().advance(Duration::from_mins(11));
     let noted = await_lines(&cloud, "noted", 1).await;
     assert!(noted[0].contains(&format!("\"time\":\"{due}\"")) && due.ends_with("0:00Z"), "{noted:?}");
-    // Recorders compare the time of an event with the system's clock, unless the event is marked as a backfill.
+    // Recorders compare the time of an event with the system's clock, unless the event is marked as a
+    // backfill.
     assert!(noted[0].contains("\"backfill\":true"), "{noted:?}");
     // Of all the events that the clock jumps over, only the latest one is sent.
     let due = time_in(&cloud, 90 * 24 * 60);

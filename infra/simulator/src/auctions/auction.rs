@@ -1,6 +1,5 @@
 //! An auction: its item, its players, and its rows in the provider's lists.
 
-use super::Offer;
 use super::life::Life;
 use crate::chance::{self, generator};
 use crate::goods::Goods;
@@ -13,6 +12,14 @@ const TRADERS: u64 = 40_000;
 
 /// The highest price that players can ask for, in coins.
 const HIGHEST_PRICE: f64 = 1.995e9;
+
+/// A running buy-it-now auction.
+#[derive(Debug)]
+pub struct Offer {
+    pub item_bytes: String,
+    /// The price of the stack, in coins.
+    pub price: u64,
+}
 
 /// An auction. All fields follow from the seed and the auction's number.
 pub(super) struct Auction {
@@ -64,7 +71,7 @@ impl Auction {
         let first = if life.is_bin { goods.price } else { goods.price * 0.6 };
         let starting_bid = first.clamp(1.0, HIGHEST_PRICE) as i64;
         // The provider's row lacks the UUID of some items that have one.
-        let item_uuid = item_uuid.filter(|_| rng.u32(..20) > 0);
+        let item_uuid = if rng.u32(..20) > 0 { item_uuid } else { None };
         Self { seed, life, uuid, auctioneer, profile_id, coop, goods, starting_bid, item_uuid, item_bytes }
     }
 

@@ -1,8 +1,10 @@
-//! The times of an auction: start, bids, sale and end. A refresh computes the times of half a million auctions, so this must be fast.
+//! The times of an auction: start, bids, sale and end. A refresh computes the times of half a million
+//! auctions, so this must be fast.
 
 use crate::chance::hash;
 
-/// Time between two new auctions. With the lengths below, about 60,000 auctions run at a time, and there are about 95 sales a minute.
+/// Time between two new auctions. With the lengths below, about 60,000 auctions run at a time, and there are
+/// about 95 sales a minute.
 const SPACING_MS: i64 = 441;
 
 pub(super) const HOUR_MS: i64 = 3_600_000;

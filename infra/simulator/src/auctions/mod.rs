@@ -1,8 +1,9 @@
-//! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page at its own time.
+//! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page at its own
+//! time.
 //!
-//! Auctions are numbered in the order of their creation, and everything about an auction follows from its number. A
-//! refresh lists the auctions that are not yet sold, cancelled or over, the latest `last_updated` first. [`ended`] lists the
-//! sold auctions.
+//! Auctions are numbered in the order of their creation, and everything about an auction follows from its
+//! number. A refresh lists the auctions that are not yet sold, cancelled or over, the latest `last_updated`
+//! first. [`ended`] lists the sold auctions.
 
 mod auction;
 pub mod ended;
@@ -15,12 +16,12 @@ use fastrand::Rng;
 use crate::chance::{generator, hash, text_hash, wave};
 use crate::gson;
 use auction::Auction;
+pub use auction::Offer;
 use life::{HOUR_MS, Life};
 
 /// Time between two refreshes, in milliseconds.
 pub const REFRESH_MS: i64 = 60_000;
 
-/// Auctions on a full page.
 pub const PAGE_SIZE: usize = 1_000;
 
 /// Refreshes fall on second :39.
@@ -29,8 +30,9 @@ const PHASE_MS: i64 = 39_056;
 /// The maximum delay of a page's refresh.
 const MOST_LAG_MS: u64 = 25_000;
 
-/// Returns the `lastUpdated` of the refresh that `page` shows at `now_ms`, in Unix milliseconds. Page 0 is up to date. Each
-/// other page has its own delay, so pages that are read together can come from different refreshes.
+/// Returns the `lastUpdated` of the refresh that `page` shows at `now_ms`, in Unix milliseconds. Page 0 is up
+/// to date. Each other page has its own delay, so pages that are read together can come from different
+/// refreshes.
 #[must_use]
 pub fn refreshed_at(seed: u64, page: usize, now_ms: i64) -> i64 {
     let lag = if page == 0 { 0 } else { hash(seed, "page lag", page as u64) % MOST_LAG_MS };
@@ -60,7 +62,6 @@ impl Snapshot {
         Self { seed, refresh, listed }
     }
 
-    /// How many auctions there are.
     #[must_use]
     pub fn total_auctions(&self) -> usize {
         self.listed.len()
@@ -92,23 +93,16 @@ impl Snapshot {
     }
 }
 
-/// A running buy-it-now auction.
-#[derive(Debug)]
-pub struct Offer {
-    /// `item_bytes`.
-    pub item_bytes: String,
-    /// The price of the stack, in coins.
-    pub price: u64,
-}
-
-/// The running buy-it-now auctions at `now_ms`. Computing them takes a tenth of the time that computing the pages takes.
+/// The running buy-it-now auctions at `now_ms`. Computing them takes a tenth of the time that computing the
+/// pages takes.
 pub fn offers(seed: u64, now_ms: i64) -> impl Iterator<Item = Offer> {
     let listed = Snapshot::new(seed, refreshed_at(seed, 0, now_ms)).listed.into_iter();
     listed.filter(|(_, life)| life.is_bin).map(move |(_, life)| Auction::new(seed, life).into_offer())
 }
 
-/// The past price of an item, hour by hour. Computing all auctions of past months would take hours. Instead, a past price is the current
-/// price times the level of the past hour divided by the level of the current hour.
+/// The past price of an item, hour by hour. Computing all auctions of past months would take hours. Instead,
+/// a past price is the current price times the level of the past hour divided by the level of the current
+/// hour.
 #[derive(Debug)]
 pub struct Trend {
     number: u64,
@@ -126,7 +120,8 @@ impl Trend {
         Self { number, pause: 1 << nature.u32(1..=5), phases }
     }
 
-    /// Converts a price at the start of the hour `now` into the price at the start of `hour`. Hours are counted from 1970.
+    /// Converts a price at the start of the hour `now` into the price at the start of `hour`. Hours are
+    /// counted from 1970.
     #[must_use]
     #[expect(clippy::cast_sign_loss, reason = "levels are positive")]
     pub fn price(&self, price: u64, now: i64, hour: i64) -> u64 {
@@ -142,15 +137,17 @@ impl Trend {
         1.0 + 0.16 * swing(61, months) + 0.09 * swing(9, days) + 0.02 * swing(1, hours) + 0.05 * noise
     }
 
-    /// Whether the item was on sale in an hour. `auctions` is its current number of auctions: an item with few auctions often was not on sale.
+    /// Whether the item was on sale in an hour. `auctions` is its current number of auctions: an item with
+    /// few auctions often was not on sale.
     #[must_use]
     pub fn is_listed(&self, hour: i64, auctions: u32) -> bool {
         hash(self.number, "listed", hour.div_euclid(8).cast_unsigned()).trailing_zeros() < auctions
     }
 }
 
-/// The sales of a past hour: positions among the `total` auctions that are on sale now, and the time of each sale in Unix milliseconds.
-/// There are a third as many sales as in the simulated present, to save time and memory.
+/// The sales of a past hour: positions among the `total` auctions that are on sale now, and the time of each
+/// sale in Unix milliseconds. There are a third as many sales as in the simulated present, to save time and
+/// memory.
 #[must_use]
 #[expect(clippy::cast_sign_loss, reason = "an activity is positive")]
 pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<(usize, i64)> {

@@ -115,7 +115,7 @@ async fn an_advanced_clock_moves_the_game() {
 async fn a_port_in_use_is_named() {
     let (simulator, _clock) = start().await;
     let address = simulator.url().trim_start_matches("http://").parse().unwrap();
-    let error = Simulator::start(Options { seed: 1, address, clock: Clock::system() }).await.unwrap_err();
+    let error = Simulator::start(Options { seed: 1, address, clock: Clock::system() }).await.err().unwrap();
     assert_eq!(
         error.to_string(),
         format!("cannot listen on {address}: another program uses port {}", address.port())

@@ -1,5 +1,5 @@
-//! `delete_account` leaves no row of the account or its keys and no key in API Gateway. `prune_account` deletes only the keys in API Gateway
-//! of an account that has not been paid for in 180 days.
+//! `delete_account` leaves no row of the account or its keys and no key in API Gateway. `prune_account`
+//! deletes only the keys in API Gateway of an account that has not been paid for in 180 days.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Accounts and keys can be exported with `export_rows` and imported into another cloud with `import_row`, with all states and times.
+//! Accounts and keys can be exported with `export_rows` and imported into another cloud with `import_row`,
+//! with all states and times.
 
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ pub(in crate::access) async fn export(cloud: &Cloud, account: &str) -> Vec<Value
     rows
 }
 
-/// Imports the rows, and returns the outcome of each.
 pub(in crate::access) async fn import(cloud: &Cloud, rows: &[Value]) -> Vec<String> {
     let mut outcomes = Vec::new();
     for row in rows {

@@ -1,5 +1,5 @@
-//! Each account has one key in API Gateway per tier, which all of its keys share. It exists before the account has the tier, and is used once
-//! API Gateway accepts it.
+//! Each account has one key in API Gateway per tier, which all of its keys share. It exists before the
+//! account has the tier, and is used once API Gateway accepts it.
 
 use std::time::Duration;
 
@@ -107,7 +107,8 @@ async fn an_upgrade_refuses_nobody_while_the_new_key_does_not_work() {
     expect_clean_logs(&cloud);
 }
 
-/// An interrupted command can leave a key in API Gateway that no row names, and an operator can delete a key that a row names.
+/// An interrupted command can leave a key in API Gateway that no row names, and an operator can delete a key
+/// that a row names.
 #[tokio::test]
 async fn a_key_that_is_incomplete_in_api_gateway_is_completed() {
     let cloud = start_with(one_instance_each()).await;

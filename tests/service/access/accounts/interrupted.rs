@@ -20,8 +20,8 @@ fn writes(cloud: &Cloud) -> u64 {
     WRITES.map(|operation| cloud.dynamodb().requests(operation)).iter().sum()
 }
 
-/// Invokes the function, and kills its process at the write after the first `count` writes. Returns the response, or `None` if the process was
-/// killed.
+/// Invokes the function, and kills its process at the write after the first `count` writes. Returns the
+/// response, or `None` if the process was killed.
 pub(in crate::access) async fn interrupt(
     cloud: &Cloud,
     function: &str,
@@ -50,7 +50,6 @@ pub(in crate::access) async fn interrupt(
     response
 }
 
-/// Interrupts the command, and returns whether it was interrupted.
 async fn is_interrupted(cloud: &Cloud, command: &Value, count: u64) -> bool {
     interrupt(cloud, ACCOUNTS, command, count).await.is_none()
 }
@@ -93,7 +92,8 @@ async fn a_command_on_a_key_is_completed_or_repeated_as_a_whole() {
     expect_clean_logs(&cloud);
 }
 
-/// The key in API Gateway exists before the row of the account says so, also if the row is written only by the repetition.
+/// The key in API Gateway exists before the row of the account says so, also if the row is written only by
+/// the repetition.
 #[tokio::test]
 async fn a_command_on_an_account_is_completed_with_its_key_in_api_gateway() {
     let cloud = start_with(one_instance_each()).await;
@@ -187,7 +187,8 @@ async fn an_account_is_deleted_or_pruned_completely() {
                 break;
             }
         }
-        // The valid keys, the ended keys, and the account; or the account, before and after its key in API Gateway is deleted.
+        // The valid keys, the ended keys, and the account; or the account, before and after its key in API
+        // Gateway is deleted.
         assert_eq!(least, if kind == "delete_account" { 3 } else { 2 }, "{kind}");
     }
     expect_clean_logs(&cloud);

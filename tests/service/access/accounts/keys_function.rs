@@ -1,4 +1,5 @@
-//! The function for keys accepts the six commands on the keys of one account, and nothing else. Its callers are sites.
+//! The function for keys accepts the six commands on the keys of one account, and nothing else. Its callers
+//! are sites.
 
 use local::Cloud;
 use serde_json::{Value, json};

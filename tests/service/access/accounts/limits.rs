@@ -1,5 +1,5 @@
-//! An account has at most 20 valid keys and issues at most 100 a day, also if requests come at once and functions are killed. Lists show the
-//! valid keys and the 20 latest ended ones.
+//! An account has at most 20 valid keys and issues at most 100 a day, also if requests come at once and
+//! functions are killed. Lists show the valid keys and the 20 latest ended ones.
 
 use std::time::Duration;
 
@@ -38,7 +38,8 @@ async fn an_account_has_at_most_twenty_valid_keys() {
     assert_eq!(refused(&cloud, numbered(20)).await, "too_many_keys");
     let taken = json!({"command": "issue_key", "account": "bots", "label": "bot 0"});
     assert_eq!(refused(&cloud, taken).await, "label_taken");
-    // One of twenty keys can be replaced. During the grace time, the old key also counts, so no second key can be replaced.
+    // One of twenty keys can be replaced. During the grace time, the old key also counts, so no second key
+    // can be replaced.
     let second = done(&cloud, replacement(&first, HOUR)).await["id"].take();
     assert_eq!(refused(&cloud, replacement(&second, HOUR)).await, "too_many_keys");
     for id in [&first, &second] {

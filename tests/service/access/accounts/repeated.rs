@@ -1,5 +1,5 @@
-//! A request can be repeated with its id for a day. The repetition revokes the key whose response was lost, and issues another one. The id
-//! is bound to its request.
+//! A request can be repeated with its id for a day. The repetition revokes the key whose response was lost,
+//! and issues another one. The id is bound to its request.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -23,7 +23,8 @@ async fn a_repeated_request_replaces_the_key_whose_response_was_lost() {
     assert_eq!(working(&cloud, "bots").await, [without_key(&kept)]);
     // A command with another request id finds the label taken.
     assert_eq!(refused(&cloud, issue("ci", "order-2")).await, "label_taken");
-    // Once the row of the request id `order-1` has expired, repeating the first command finds the label taken.
+    // Once the row of the request id `order-1` has expired, repeating the first command finds the label
+    // taken.
     let database = cloud.dynamodb().database();
     let row = json!({
         "TableName": "Access",

@@ -11,8 +11,8 @@ use super::super::rows::numbered_key;
 use super::HOUR;
 use crate::support::{await_logs, expect_clean_logs, log_lines, one_instance_each, start_with};
 
-/// The lines about changed rows that were written since the first `earlier` ones, by key, or by the account without one: the states before and
-/// after the change.
+/// The lines about changed rows that were written since the first `earlier` ones, by key, or by the account
+/// without one: the states before and after the change.
 async fn changes(cloud: &Cloud, earlier: usize, count: usize) -> BTreeMap<String, [Value; 2]> {
     let is_change = |line: &Value| line["message"] == "changed";
     await_logs(cloud, earlier + count, is_change).await;

@@ -116,7 +116,8 @@ fn key_line(state: &str) -> String {
     line_of(UNKNOWN_DIGEST, "ci", state)
 }
 
-/// Returns the line of a key in an exported file. `state` is `issued`, `revoked`, or the expiry of an issued key.
+/// Returns the line of a key in an exported file. `state` is `issued`, `revoked`, or the expiry of an issued
+/// key.
 fn line_of(digest: &str, label: &str, state: &str) -> String {
     let state = match state {
         "issued" => r#""state":"issued""#.to_owned(),

@@ -1,5 +1,5 @@
-//! `cargo admin account` and `cargo admin key` as operators run them, on a local cloud. No command prints a key, except `key issue`.
-//! `tests/emulator` runs them on a stack.
+//! `cargo admin account` and `cargo admin key` as operators run them, on a local cloud. No command prints a
+//! key, except `key issue`. `tests/emulator` runs them on a stack.
 
 mod accounts;
 mod explained;

@@ -1,4 +1,5 @@
-//! Events arrive in messages of a queue or directly. What cannot be applied is reported and not repeated; what fails is repeated.
+//! Events arrive in messages of a queue or directly. What cannot be applied is reported and not repeated;
+//! what fails is repeated.
 
 use local::{Fault, Refusal};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
-//! Random lives of up to three subscriptions of an account, whose events arrive repeated, late and shuffled. The model knows only what was paid
-//! for and until when. An account must never be denied in its paid time, and never be allowed more than was paid, apart from the grace time
-//! and from periods whose payment Stripe has not tried yet.
+//! Random lives of up to three subscriptions of an account, whose events arrive repeated, late and shuffled.
+//! The model knows only what was paid for and until when. An account must never be denied in its paid time,
+//! and never be allowed more than was paid, apart from the grace time and from periods whose payment Stripe
+//! has not tried yet.
 //!
 //! `LIVES_SEED` repeats the lives of a run, which prints its seed.
 
@@ -18,7 +19,6 @@ use super::{DAY, GRACE, HOUR, Shop, day};
 use crate::support::one_instance_each;
 
 const LIVES: u64 = 40;
-/// The days of a life.
 const DAYS: i64 = 240;
 const MOST_EVENTS: usize = 14;
 const STARTER: &str = "price_starter";
@@ -82,7 +82,8 @@ struct Billed {
 }
 
 impl Billed {
-    /// Forgets the hope that the present period is paid. An earlier period that Stripe reported as active to its end still counts.
+    /// Forgets the hope that the present period is paid. An earlier period that Stripe reported as active to
+    /// its end still counts.
     fn forget_hope(&mut self) {
         let reached = self.start + GRACE;
         self.claims.retain(|claim| claim.owed_until > 0 || claim.most_until <= reached);
@@ -441,13 +442,13 @@ impl Claim {
     }
 }
 
-/// The rank of a decision.
 fn rank(decision: &str) -> usize {
     let known = ["deny", "starter", "pro"].iter().position(|known| *known == decision);
     known.unwrap_or_else(|| panic!("{decision}"))
 }
 
-/// Checks the authorizer's decisions on the account after this step: now, at the end of what is owed, and after the end of what is allowed.
+/// Checks the authorizer's decisions on the account after this step: now, at the end of the owed time, and
+/// after the end of the allowed time.
 ///
 /// # Errors
 /// The first wrong decision.
@@ -501,7 +502,8 @@ fn told(steps: &[Step]) -> String {
     steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Delivers the events of a life in order and checks the account after each, and delivers a prefix shuffled to another account.
+/// Delivers the events of a life in order and checks the account after each, and delivers a prefix shuffled
+/// to another account.
 ///
 /// # Errors
 /// The first wrong decision, with the number of events before it.

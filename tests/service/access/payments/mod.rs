@@ -1,5 +1,6 @@
-//! Payments: Stripe's events change the subscriptions of accounts, in any order. An account may use what its subscriptions have paid for.
-//! `tests/tools/clients/payments.mts` sends events that the compiler checks against the types of Stripe's library.
+//! Payments: Stripe's events change the subscriptions of accounts, in any order. An account may use what its
+//! subscriptions have paid for. `tests/tools/clients/payments.mts` sends events that the compiler checks
+//! against the types of Stripe's library.
 
 mod delivery;
 mod exported;
@@ -14,14 +15,12 @@ mod several;
 mod stripe;
 mod trail;
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::time::{UnixMilliseconds, UnixSeconds};
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 
-use self::stripe::{Event, SOURCE};
+use self::stripe::{DAY, Event, NOW, SOURCE};
 use super::commands::done;
 use super::decision::decide;
 use super::rows::{key_row, numbered_key, put};
@@ -31,12 +30,8 @@ use crate::support::{
 
 const PAYMENTS: &str = "payments";
 const HOUR: i64 = 3_600;
-const DAY: i64 = 24 * HOUR;
 /// The grace time after a paid period.
 const GRACE: i64 = 3 * DAY;
-
-/// The time of these tests in Unix seconds. It does not advance.
-static NOW: LazyLock<i64> = LazyLock::new(|| UnixSeconds::from(UnixMilliseconds::of_system_clock()).get());
 
 /// The time this many days from now, in Unix seconds.
 fn day(number: i64) -> i64 {
@@ -89,7 +84,8 @@ impl Shop {
         }
     }
 
-    /// Returns the authorizer's decision on a request of the account at this time in Unix seconds: the tier, or `deny`.
+    /// Returns the authorizer's decision on a request of the account at this time in Unix seconds: the tier,
+    /// or `deny`.
     async fn decision(&self, account: &str, time: i64) -> String {
         decide(&self.cloud, self.new_key(account).await.expose(), time).await
     }
@@ -109,7 +105,8 @@ impl Shop {
         }
     }
 
-    /// Delivers the events about the account `zoe` in many orders, some twice. After each order, the account must have what is expected.
+    /// Delivers the events about the account `zoe` in many orders, some twice. After each order, the account
+    /// must have what is expected.
     async fn expect_in_any_order(&self, events: &[Event], expected: &[Expected]) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         for order in orders(events.len()) {
@@ -125,8 +122,8 @@ impl Shop {
         done(&self.cloud, json!({"command": "get_account", "account": name})).await
     }
 
-    /// All log lines of `payments` with this message. An instance writes its lines in order, so the lines of earlier events are complete once
-    /// the line of one more event has arrived.
+    /// All log lines of `payments` with this message. An instance writes its lines in order, so the lines of
+    /// earlier events are complete once the line of one more event has arrived.
     async fn lines(&self, message: &str) -> Vec<Value> {
         let last = stripe::event("invented", *NOW, &json!({}));
         self.deliver(&last).await;
@@ -135,7 +132,6 @@ impl Shop {
         log_lines(&self.cloud).into_iter().filter(is_meant).collect()
     }
 
-    /// Waits for a line with this message, and returns it.
     async fn line(&self, message: &str) -> Value {
         await_logs(&self.cloud, 1, |line| line["message"] == message).await.remove(0)
     }

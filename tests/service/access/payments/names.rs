@@ -1,4 +1,5 @@
-//! The newest event of a subscription names its account. The subscription moves to this account in one transaction.
+//! The newest event of a subscription names its account. The subscription moves to this account in one
+//! transaction.
 
 use serde_json::{Value, json};
 

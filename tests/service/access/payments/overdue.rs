@@ -1,4 +1,5 @@
-//! Once a day, `check_payments` reports subscriptions that continue although their paid time has passed: then events do not arrive.
+//! Once a day, `check_payments` reports subscriptions that continue although their paid time has passed: then
+//! events do not arrive.
 
 use serde_json::{Value, json};
 

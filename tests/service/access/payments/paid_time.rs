@@ -1,4 +1,5 @@
-//! Paid time follows from periods and paid invoices, whatever order the events arrive in. A payment that fails takes nothing back.
+//! Paid time follows from periods and paid invoices, whatever order the events arrive in. A payment that
+//! fails takes nothing back.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! What a person sets for an account is another entry beside its subscriptions, and a suspension by a person is above all entries. No
-//! payment changes either.
+//! What a person sets for an account is another entry beside its subscriptions, and a suspension by a person
+//! is above all entries. No payment changes either.
 
 use common::time::UnixSeconds;
 use serde_json::{Value, json};

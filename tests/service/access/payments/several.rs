@@ -1,4 +1,5 @@
-//! An account has the highest tier that one of its subscriptions allows, and then what the others still allow.
+//! An account has the highest tier that one of its subscriptions allows, and then what the others still
+//! allow.
 
 use serde_json::{Value, json};
 

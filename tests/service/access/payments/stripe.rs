@@ -1,10 +1,16 @@
 //! Events as Stripe sends them, with complete objects (API version 2026-09-30.endive).
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use common::time::{UnixMilliseconds, UnixSeconds};
 use serde_json::{Value, json};
 
-use super::{DAY, NOW};
+pub(super) const DAY: i64 = 86_400;
+
+/// The time of these tests in Unix seconds. It does not advance.
+pub(super) static NOW: LazyLock<i64> =
+    LazyLock::new(|| UnixSeconds::from(UnixMilliseconds::of_system_clock()).get());
 
 pub(super) const SOURCE: &str = "aws.partner/stripe.com/ed_test/1";
 
@@ -22,7 +28,6 @@ const PURCHASE: i64 = 1_795_737_600;
 /// A price for a period: its id, and the start and end of the period.
 pub(super) type Item<'a> = (&'a str, i64, i64);
 
-/// An event of Stripe.
 #[derive(Debug, Clone)]
 pub(super) struct Event(Value);
 
@@ -173,7 +178,8 @@ pub(super) fn invoice(subscription: &Value, lines: &[(i64, Item<'_>)]) -> Value 
     })
 }
 
-/// The events that start a subscription to one price at the beginning of its period: its creation and its first paid invoice.
+/// The events that start a subscription to one price at the beginning of its period: its creation and its
+/// first paid invoice.
 pub(super) fn bought(subscription: &Value, item: Item<'_>) -> [Event; 2] {
     let (_, start, _) = item;
     [event(CREATED, start, subscription), event(PAID, start, &invoice(subscription, &[(500, item)]))]

@@ -1,4 +1,5 @@
-//! The audit trail has a line for each account that a payment changes, with the states before and after the change.
+//! The audit trail has a line for each account that a payment changes, with the states before and after the
+//! change.
 
 use serde_json::{Value, json};
 

@@ -29,6 +29,12 @@ def files(*names):
     return {BUCKET: {"s3:ListBucket"}} | {f"{BUCKET}/{name}": {"s3:GetObject", "s3:PutObject"} for name in names}
 
 
+def listings(*actions):
+    """Returns the rights on the running auctions."""
+    bucket = "arn:${AWS::Partition}:s3:::${ListingsBucket}"
+    return {bucket: {"s3:ListBucket"}, f"{bucket}/listings": set(actions)}
+
+
 # Every recorder reads and writes the heartbeat of its feed. The rows of mayors need no further rights.
 HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 READS = {"History": {"dynamodb:Query"}}
@@ -72,11 +78,12 @@ RIGHTS = {
     "status": READS_BATCHES,
     "record-mayor": {"History": HEARTBEAT} | KEEPS_EVENTS,
     "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}},
-    "record-auctions": WRITES_BATCHES | files("lowestbin.json", "lowestbin.json.gz", "prices.json"),
+    "auctions-listings": listings("s3:GetObject"),
+    "record-auctions": WRITES_BATCHES | listings("s3:GetObject", "s3:PutObject") | files("lowestbin.json", "lowestbin.json.gz", "prices.json"),
     "record-bazaar": WRITES_BATCHES | files("bazaar.json", "prices.json"),
     "record-candles": {"History": HEARTBEAT | {"dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:UpdateItem"}}
     | KEEPS_EVENTS
-    | files("auction_averages/*", "auction_averages_lbin/*", "days/*"),
+    | files("auction_averages/*", "auction_averages_lbin/*", "days/*", "names.json"),
 }
 WRITES_LOG = {"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": attribute("FunctionLog", "Arn")}
 # These actions support no narrower resource.
@@ -181,7 +188,7 @@ class Rights(unittest.TestCase):
         for statement in (statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]):
             condition, statement, _ = statement.get("Fn::If", [None, statement, NOTHING])
             self.assertEqual((set(statement) - {"Condition"}, statement["Effect"]), ({"Effect", "Action", "Resource"}, "Allow"))
-            self.assertEqual(condition, "PublicFilesAreOn" if "s3:" in str(statement) else None)
+            self.assertEqual(condition, "PublicFilesAreOn" if "Files.Outputs" in str(statement) else None)
             is_limited = name == "PaymentsRole" and "dynamodb:" in str(statement["Action"])
             self.assertEqual(statement.get("Condition"), LEADING_KEYS if is_limited else None, name)
             resources, actions = ([value] if not isinstance(value, list) else value for value in (statement["Resource"], statement["Action"]))
@@ -214,6 +221,12 @@ class Rights(unittest.TestCase):
         boundary = either("HasPermissionsBoundary", reference("PermissionsBoundary"), NOTHING)
         for name, role in (roles | of_type("AWS::IAM::Role", ACCOUNT["Resources"])).items():
             self.assertEqual(role["Properties"]["PermissionsBoundary"], boundary, name)
+
+    def test_only_functions_can_read_the_running_auctions(self):
+        [bucket] = of_type("AWS::S3::Bucket").values()
+        self.assertEqual(list(bucket["Properties"]["PublicAccessBlockConfiguration"].values()), [True] * 4)
+        self.assertEqual(of_type("AWS::S3::BucketPolicy"), {})
+        self.assertNotIn("Condition", bucket)
 
     def test_only_the_distribution_can_read_the_private_bucket(self):
         resources = FILES["Resources"]

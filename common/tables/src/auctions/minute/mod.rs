@@ -9,7 +9,7 @@ use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::AuctionId;
 
-use super::coins::Coins;
+use common::coins::Coins;
 
 /// The prices of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

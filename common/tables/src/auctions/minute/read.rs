@@ -1,7 +1,6 @@
 //! Reads recorded minutes: the newest one, or all minutes of a period.
 
-use std::time::Duration;
-
+use common::routes::LONGEST_AGE;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -17,13 +16,9 @@ use crate::session::Session;
 /// The number of minutes that are read at the same time: enough to hide the network latency.
 const CONCURRENT_READS: usize = 8;
 
-/// The maximum age of a minute that [`newest`] returns.
-pub const LONGEST_AGE: Duration = Duration::from_mins(10);
-
 /// A minute as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedMinute {
-    /// The minute.
     pub slot: UnixSeconds,
     pub(super) rank: Rank,
     /// When the provider refreshed the auctions with these prices.
@@ -31,8 +26,8 @@ pub struct RecordedMinute {
     pub prices: Prices,
 }
 
-/// Reads the minute of a marker. If the content is missing or corrupt, logs this and returns `None`. If the minute `is_settled`, an
-/// eventually consistent read is tried first, at half the cost.
+/// Reads the minute of a marker. If the content is missing or corrupt, logs this and returns `None`. If the
+/// minute `is_settled`, an eventually consistent read is tried first, at half the cost.
 async fn minute_of(
     table: Session<'_>,
     marker: Marker,
@@ -57,11 +52,9 @@ async fn minute_of(
     }))
 }
 
-/// Returns the newest minute of the ten minutes before `now` that was recorded, if there is one. If its rows are missing or corrupt, logs
-/// this and returns the minute before it. Requires only the permission `dynamodb:Query`.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the newest minute of the ten minutes before `now` ([`LONGEST_AGE`]) that was recorded, if there is
+/// one. If its rows are missing or corrupt, logs this and returns the minute before it. Requires only the
+/// permission `dynamodb:Query`.
 pub async fn newest(table: Session<'_>, now: UnixSeconds) -> Result<Option<RecordedMinute>, Error> {
     let query = markers(table, &ONE_MINUTE, ONE_MINUTE.slot(now.minus(LONGEST_AGE)), now);
     let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
@@ -73,11 +66,9 @@ pub async fn newest(table: Session<'_>, now: UnixSeconds) -> Result<Option<Recor
     Ok(None)
 }
 
-/// Returns the auction of each lowest price of a minute from [`newest`], in the order of its prices. `None` if a later minute has replaced
-/// the auctions. There can be fewer auctions than prices. Requires only the permission `dynamodb:Query`.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the auction of each lowest price of a minute from [`newest`], in the order of its prices. `None`
+/// if a later minute has replaced the auctions. There can be fewer auctions than prices. Requires only the
+/// permission `dynamodb:Query`.
 pub async fn lowest_auctions(
     table: Session<'_>,
     minute: &RecordedMinute,
@@ -97,11 +88,8 @@ pub async fn lowest_auctions(
     Ok(auctions.into_iter().next())
 }
 
-/// Returns the recorded minutes from `from` to before `end`, in order. Assumes that the minutes were recorded some time ago. A minute with
-/// missing or corrupt rows is logged and skipped.
-///
-/// # Errors
-/// If the table does not answer in time.
+/// Returns the recorded minutes from `from` to before `end`, in order. Assumes that the minutes were recorded
+/// some time ago. A minute with missing or corrupt rows is logged and skipped.
 pub async fn recorded_minutes(
     table: Session<'_>,
     from: UnixSeconds,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Minute, Price, Prices};
-use crate::auctions::coins::Coins;
 use crate::auctions::packed::{CONTENT, Ids, LARGEST_PART, pack, unpack};
 use crate::error::Error;
 use crate::filing::Filing;
@@ -18,6 +17,7 @@ use crate::series::keys::{Interval, Slot, slot_key, slot_of};
 use crate::series::marker::{ROWS, of_minute};
 use crate::series::rows::{Written, units};
 use crate::session::Session;
+use common::coins::Coins;
 
 /// The interval of recorded minutes. They are kept for two days.
 pub const ONE_MINUTE: Interval = Interval {
@@ -78,9 +78,10 @@ impl Content {
     }
 }
 
-/// The rank of a result for a minute. The greatest rank wins, whatever the order in which results arrive. A rank is stored as text and
-/// ordered as text, so that DynamoDB can compare it. It compares, in this order: whether the result is for the minute's own event, the time
-/// of the refresh, the time of the last complete read, and a hash of the result, so that only equal results have the same rank.
+/// The rank of a result for a minute. The greatest rank wins, whatever the order in which results arrive. A
+/// rank is stored as text and ordered as text, so that DynamoDB can compare it. It compares, in this order:
+/// whether the result is for the minute's own event, the time of the refresh, the time of the last complete
+/// read, and a hash of the result, so that only equal results have the same rank.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank(String);
 
@@ -105,11 +106,9 @@ impl Rank {
     }
 }
 
-/// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the call after a failure completes
-/// it. If several runs record the same minute, the result with the highest rank wins (`Rank`). Returns `None` if another result wins.
-///
-/// # Errors
-/// If a row was not written before the deadline.
+/// Records the minute: its content, the auctions of the lowest prices, and then the marker. Repeating the
+/// call after a failure completes it. If several runs record the same minute, the result with the highest
+/// rank wins (`Rank`). Returns `None` if another result wins.
 pub async fn record(
     table: Session<'_>,
     filing: impl Into<Filing>,
@@ -168,13 +167,12 @@ fn lowest_key(slot: Slot) -> Attributes {
     item::key(LOWEST, parity(slot.start))
 }
 
-/// Returns the sort key of the row for the minute's auctions. Minutes alternate between two rows, so writing a minute leaves the auctions
-/// of the previous minute in place.
+/// Returns the sort key of the row for the minute's auctions. Minutes alternate between two rows, so writing
+/// a minute leaves the auctions of the previous minute in place.
 pub(super) fn parity(slot: UnixSeconds) -> String {
     (slot.get() / 60).rem_euclid(2).to_string()
 }
 
-/// The marker of a minute.
 pub(super) struct Marker {
     pub(super) slot: Slot,
     pub(super) rank: Rank,

@@ -73,7 +73,8 @@ async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
     let own = Filing::from(tick);
     let other = Filing { tick, event: Tick::of(time(-1)) };
     let completed = |at, run| Minute { completed_at: Some(UnixMilliseconds::new(at)), ..run };
-    // The results in ascending order of rank. Only the first is for another event. Each has a different number of items.
+    // The results in ascending order of rank. Only the first is for another event. Each has a different
+    // number of items.
     let results = [
         (other, completed(9, run(1, 9_000))),
         (own, completed(9, run(4, 1))),

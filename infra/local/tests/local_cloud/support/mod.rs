@@ -1,4 +1,5 @@
-//! A cloud with a test's own template, in which every function is the parrot, and a client that sends raw bytes.
+//! A cloud with a test's own template, in which every function is the parrot, and a client that sends raw
+//! bytes.
 
 use std::io::Read as _;
 use std::path::PathBuf;
