@@ -191,18 +191,29 @@ async fn expect_a_past_of_auctions(cloud: &Cloud) {
 async fn the_first_events_make_every_feed_healthy() {
     let options = Options { history: 1, schedules: true, schedules_at_start: true, ..one_instance_each() };
     let cloud = start_with(options).await;
-    // The first event of `record-candles` waits for the recorded minutes, so one event is enough.
+    // The first event of `record-candles` waits for the recorded minutes.
     for recorder in
         ["record-bazaar", "record-auctions", "record-mayor", "record-fire-sales", "record-candles"]
     {
         await_logs(&cloud, 1, |line| line["function"] == recorder && line["message"] == "recorded").await;
     }
-    // On a busy machine, a run can reach its timeout; the schedule then repeats the event.
-    for failed in log_lines(&cloud).into_iter().filter(|line| line["message"] == "not recorded") {
-        assert!(failed["cause"].as_str().unwrap().contains("deadline has elapsed"), "{failed}");
+    let begun = Instant::now();
+    while !is_healthy(&cloud).await {
+        assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
+        tokio::time::sleep(Duration::from_secs(2)).await;
     }
-    let status = get(&cloud, "/v1/status").await.data();
-    assert_eq!(status["is_healthy"], true, "{status}");
-    assert_eq!(get(&cloud, "/v1/auctions/prices").await.status, StatusCode::OK);
+    for failed in log_lines(&cloud).into_iter().filter(|line| line["message"] == "not recorded") {
+        let cause = failed["cause"].as_str().unwrap();
+        assert!(cause.contains("deadline has elapsed") || cause.contains("in time"), "{failed}");
+    }
     cloud.shutdown().await;
+}
+
+/// Whether every feed is healthy, and prices are served. On a busy machine, a run or a request can reach its
+/// deadline; a later one succeeds.
+async fn is_healthy(cloud: &Cloud) -> bool {
+    let status = get(cloud, "/v1/status").await;
+    let prices = get(cloud, "/v1/auctions/prices").await;
+    [&status, &prices].iter().all(|response| response.status == StatusCode::OK)
+        && status.data()["is_healthy"] == true
 }
