@@ -112,6 +112,21 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         self.get_revalidated(key, invocation, |_| false, fetch).await
     }
 
+    /// Like [`Cache::get`], but forgets a value that `is_recent` refuses: newer data may have been stored since
+    /// it was fetched. The values that `fetch` returns are recent.
+    pub async fn get_recent<E: SourceError>(
+        &self,
+        key: K,
+        invocation: &Invocation,
+        is_recent: impl Fn(&V) -> bool,
+        fetch: impl AsyncFnOnce() -> Result<V, E>,
+    ) -> Result<Lookup<V>, Failure<E>> {
+        if self.kept(&key, invocation.now()).is_some_and(|kept| !is_recent(&kept.value)) {
+            self.forget(&key);
+        }
+        self.get(key, invocation, fetch).await
+    }
+
     /// Like [`Cache::get`], but first revalidates an expired value: if `is_latest` returns `true`, the value
     /// counts as fetched now.
     pub async fn get_revalidated<E: SourceError>(

@@ -40,22 +40,27 @@ impl AuctionsListings {
         invocation: &Invocation,
         id: &AuctionItemId,
     ) -> Result<Arc<Auctions>, Failure<Error>> {
+        let now = invocation.now().into();
         let read_index = async || {
             let index = self.listings.index(invocation).await?;
-            if index.stamp().is_recent(invocation.now().into()) {
-                Ok(Arc::new(index))
-            } else {
-                Err(Error::Outdated)
-            }
+            if index.stamp().is_recent(now) { Ok(Arc::new(index)) } else { Err(Error::Outdated) }
         };
-        let mut index = self.index.get((), invocation, read_index).await?.value;
+        let known =
+            self.index.get_recent((), invocation, |index| index.stamp().is_recent(now), read_index).await?;
+        let mut index = known.value;
         let mut read = self.listings.auctions(invocation, &index, id).await;
-        if matches!(read, Err(Error::Replaced)) {
+        let is_outdated = match &read {
+            // A newer index may have the id.
+            Ok(None) => known.cached,
+            Ok(Some(_)) => false,
+            Err(error) => matches!(error, Error::Replaced),
+        };
+        if is_outdated {
             self.index.forget(&());
             index = self.index.get((), invocation, read_index).await?.value;
             read = self.listings.auctions(invocation, &index, id).await;
         }
-        Ok(Arc::new(Auctions { stamp: index.stamp(), listings: read? }))
+        Ok(Arc::new(Auctions { stamp: index.stamp(), listings: read?.unwrap_or_default() }))
     }
 }
 
@@ -82,12 +87,10 @@ impl Handler for AuctionsListings {
         let limit = request.limit("limit")?;
         let after: Option<AfterAuction> = request.optional("after")?;
         let invocation = request.invocation();
+        let now = invocation.now().into();
+        let fetch = async || self.fetch(invocation, &id).await;
         let lookup =
-            self.items.get(id.clone(), invocation, async || self.fetch(invocation, &id).await).await?;
-        // The age limit also applies to stale auctions from the cache.
-        if !lookup.value.stamp.is_recent(invocation.now().into()) {
-            return Err(Error::Outdated.into());
-        }
+            self.items.get_recent(id.clone(), invocation, |kept| kept.stamp.is_recent(now), fetch).await?;
         let document = lookup.value.page(&id, &filters, after, limit).map_err(ApiError::internal)?;
         Ok(Response::of_lookup(&lookup, Arc::new(document)))
     }

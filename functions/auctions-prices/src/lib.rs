@@ -12,7 +12,7 @@ use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::split::split_id;
 use common::response::Response;
-use common::routes::{self, AuctionIds, Route};
+use common::routes::{self, AuctionIds, Route, is_recent};
 use tables::auctions::{self, RecordedMinute};
 use tables::{ResponseError, Table};
 
@@ -50,16 +50,16 @@ impl Handler for AuctionsPrices {
         let fetch = async || {
             let table = self.table.during(invocation);
             let newest = auctions::newest(table, now).await?;
-            let minute = newest.ok_or_else(|| ResponseError::Nothing(not_recorded()))?;
+            let recent = newest.filter(|minute| is_recent(minute.slot, now));
+            let minute = recent.ok_or_else(|| ResponseError::Nothing(not_recorded()))?;
             let lowest = auctions::lowest_auctions(table, &minute).await?.unwrap_or_default();
             let RecordedMinute { slot, last_updated, prices, .. } = minute;
             Ok::<_, ResponseError>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
         };
-        let lookup = self.snapshot.get((), invocation, fetch).await?;
-        // The age limit of recorded prices also applies to stale prices from the cache.
-        if !lookup.value.is_recent(now) {
-            return Err(not_recorded());
-        }
+        let lookup = self
+            .snapshot
+            .get_recent((), invocation, |kept| is_recent(kept.recorded_at(), now), fetch)
+            .await?;
         let document = lookup.value.document(ids.as_ref()).map_err(ApiError::internal)?;
         Ok(Response::of_lookup(&lookup, document))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use common::cache::Weight;
 use common::response::envelope::Document;
-use common::routes::{AuctionIds, is_recent};
+use common::routes::AuctionIds;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use schemars::JsonSchema;
@@ -87,9 +87,8 @@ impl Snapshot {
         Ok(Self { recorded_at, last_updated, prices, lowest, all: Arc::new(all) })
     }
 
-    /// Whether the snapshot may still be served at the time `now`.
-    pub(crate) fn is_recent(&self, now: UnixSeconds) -> bool {
-        is_recent(self.recorded_at, now)
+    pub(crate) const fn recorded_at(&self) -> UnixSeconds {
+        self.recorded_at
     }
 
     /// Returns the data of the response: all items, or only the items with these ids.

@@ -64,12 +64,8 @@ impl Handler for ItemNames {
             let document = Arc::new(Document::of(&names).map_err(Error::unwritable)?);
             Ok::<_, ResponseError>(Arc::new(Snapshot { updated_at: names.updated_at, document }))
         };
-        let mut lookup = self.snapshot.get((), invocation, fetch).await?;
-        if !is_recent(lookup.value.updated_at) {
-            // Newer names may have been written since these were read.
-            self.snapshot.forget(&());
-            lookup = self.snapshot.get((), invocation, fetch).await?;
-        }
+        let lookup =
+            self.snapshot.get_recent((), invocation, |names| is_recent(names.updated_at), fetch).await?;
         Ok(Response::of_lookup(&lookup, Arc::clone(&lookup.value.document)))
     }
 }

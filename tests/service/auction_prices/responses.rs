@@ -108,6 +108,9 @@ async fn prices_are_served_for_ten_minutes_after_the_last_run() {
                 }
             }
         }
+        // New prices are served at once, although an instance has the older ones in its cache.
+        record_prices(&cloud, minute + 10 * MINUTE).await;
+        get_at(&cloud, PATH, minute + 10 * MINUTE + 2_000).await.data();
     }
 }
 

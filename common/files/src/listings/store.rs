@@ -72,7 +72,7 @@ impl Listings {
         in_time(invocation, self.newest()).await
     }
 
-    /// Returns the auctions of an id, cheapest first; none if the id is not in the index.
+    /// Returns the auctions of an id, cheapest first; `None` if the id is not in the index.
     ///
     /// # Errors
     /// [`Error::Replaced`] if the index is of an earlier version. Otherwise, if the store does not answer in
@@ -82,8 +82,8 @@ impl Listings {
         invocation: &Invocation,
         index: &Index,
         id: &AuctionItemId,
-    ) -> Result<Vec<Listing>, Error> {
-        let Some(range) = index.blocks.get(id) else { return Ok(Vec::new()) };
+    ) -> Result<Option<Vec<Listing>>, Error> {
+        let Some(range) = index.blocks.get(id) else { return Ok(None) };
         let options = GetOptions {
             range: Some(GetRange::Bounded(range.clone())),
             if_match: index.tag.clone(),
@@ -91,7 +91,7 @@ impl Listings {
         };
         let (block, _) = in_time(invocation, self.get(options)).await?;
         let content = unpack(&block, LARGEST).ok_or(Error::Corrupt("a block cannot be unpacked"))?;
-        Ok(serde_json::from_slice(&content)?)
+        Ok(Some(serde_json::from_slice(&content)?))
     }
 
     /// Replaces the object at the time `now`. Returns `false` if the stored auctions are of a later time, or
