@@ -4,15 +4,17 @@
 use std::collections::BTreeSet;
 
 use common::error::INTERNAL_MESSAGE;
+use common::time::UnixSeconds;
 use hyper::StatusCode;
 use local::Cloud;
 use serde_json::{Value, json};
 use simulator::Fault;
 
 use crate::candles::build;
-use crate::history::{DAY, HOUR, MINUTE, START, record, rfc3339, start};
+use crate::history::table::{delete, dump};
+use crate::history::{DAY, HOUR, MINUTE, START, record, record_auctions, rfc3339, start};
 use crate::public_files;
-use crate::support::{get_at, line_of, record_names, simulator, start_with};
+use crate::support::{await_logs, get_at, line_of, record_names, simulator, start_with, store_day};
 
 const PATH: &str = "/v1/names";
 const CATALOGUE: &str = "/v2/resources/skyblock/items";
@@ -28,9 +30,8 @@ fn ids(list: &Value) -> BTreeSet<&str> {
 #[tokio::test]
 async fn every_id_with_a_price_has_a_name_without_codes() {
     let cloud = start_with(public_files::options()).await;
-    for recorder in ["record-auctions", "record-bazaar"] {
-        record(&cloud, recorder, START).await;
-    }
+    record_auctions(&cloud, START).await;
+    record(&cloud, "record-bazaar", START).await;
     build(&cloud, START).await;
     let data = names(&cloud, START).await;
     let items = data["items"].as_array().unwrap();
@@ -69,7 +70,7 @@ async fn names_of_both_markets_are_written_once_an_hour_and_stay_while_the_provi
     record(&cloud, "record-bazaar", first - MINUTE).await;
     build(&cloud, first - MINUTE).await;
     // The first names have no auctions, so they do not count as the names of this hour.
-    record(&cloud, "record-auctions", first).await;
+    record_auctions(&cloud, first).await;
     build(&cloud, first).await;
     build(&cloud, first + 5 * MINUTE).await;
     let written = names(&cloud, first + 5 * MINUTE).await;
@@ -106,4 +107,19 @@ async fn names_are_served_for_a_day() {
         record_names(&cloud, (START + DAY) * 1_000, &[]).await;
         assert_eq!(names(&cloud, START + DAY + 1).await["updated_at"], rfc3339(START + DAY));
     }
+}
+
+#[tokio::test]
+async fn a_past_day_that_lacks_a_row_does_not_stop_names() {
+    let cloud = start().await;
+    store_day(&cloud, UnixSeconds::new(START - 2 * DAY)).await;
+    let rows = dump(&cloud).await;
+    let (partition, sort) = rows.keys().find(|(partition, _)| partition.starts_with("candles#1d#")).unwrap();
+    delete(&cloud, partition, sort).await;
+    record(&cloud, "record-bazaar", START).await;
+    build(&cloud, START + 5 * MINUTE).await;
+    let is_warning = |line: &Value| line["message"] == "names lack the ids of a corrupt source";
+    let warnings = await_logs(&cloud, 1, is_warning).await;
+    assert!(warnings[0]["cause"].as_str().unwrap().contains("1 of its 1 rows are missing"), "{warnings:?}");
+    assert_eq!(names(&cloud, START + 5 * MINUTE).await["updated_at"], rfc3339(START + 5 * MINUTE));
 }

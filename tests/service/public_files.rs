@@ -17,7 +17,7 @@ use simulator::Clock;
 
 use crate::auction_prices::house::{listing, serve};
 use crate::candles::build_all;
-use crate::history::{DAY, HOUR, MINUTE, START, event, record, rfc3339};
+use crate::history::{DAY, HOUR, MINUTE, START, event, record, record_auctions, rfc3339};
 use crate::support::{await_logs, get_at, invoke, one_instance_each, start_with};
 
 const START_MS: i64 = START * 1_000;
@@ -88,9 +88,8 @@ fn rows_of(prices: &Value, market: &str) -> Vec<Value> {
 #[tokio::test]
 async fn files_of_a_minute_show_what_the_routes_respond() {
     let cloud = start().await;
-    for recorder in ["record-auctions", "record-bazaar"] {
-        record(&cloud, recorder, START).await;
-    }
+    record_auctions(&cloud, START).await;
+    record(&cloud, "record-bazaar", START).await;
     let auctions = get_at(&cloud, "/v1/auctions/prices", START_MS).await.data();
     let items = auctions["items"].as_array().unwrap();
     assert!(items.len() > 1_000, "{}", items.len());

@@ -29,7 +29,7 @@ pub(crate) use http::{KEY_HEADER, Response, cache_authorization, get, get_raw, s
 pub(crate) use invoke::{event, get_at, invoke};
 pub(crate) use listings::{House, clean_auction, listings_of, object, record_listings};
 pub(crate) use logs::{Log, await_logs, expect_clean_logs, line_of, log_lines, logged};
-pub(crate) use prices::{record_names, record_prices, record_prices_of};
+pub(crate) use prices::{record_names, record_prices, record_prices_of, store_day};
 
 /// The functions that run on schedules, which have no route.
 pub(crate) const RECORDERS: [&str; 5] =

@@ -28,16 +28,21 @@ const EXAMPLE_DAY: UnixSeconds = UnixSeconds::new(1_767_225_600);
 /// of a product on the example's day.
 pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     record_prices_of(cloud, time_ms, &ITEMS).await;
+    store_day(cloud, EXAMPLE_DAY).await;
+    let ids = ITEMS.iter().map(|(id, ..)| (*id).to_owned()).collect();
+    record_names(cloud, time_ms, &names_of(&["INK_SACK:3".to_owned()].into(), &ids, &BTreeMap::new())).await;
+}
+
+/// Stores the candle of a product on the day of this time.
+pub(crate) async fn store_day(cloud: &Cloud, time: UnixSeconds) {
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
     let session = table.with_timeout(Duration::from_mins(1));
     let [.., day] = &bazaar::INTERVALS;
-    let slot = day.at(EXAMPLE_DAY);
+    let slot = day.at(time);
     let text = "332.2,333.6,314.58,327.12,341.92,345,325.5,335.96,22494,24933,1440,0,333.8,314.7,327.3,344.9,325.4,335.9,47911,24362";
     let candle = bazaar::Candle::of_text(slot, text).unwrap();
     series::store(session, slot, &[("COAL".parse().unwrap(), candle)].into()).await.unwrap();
     series::begin_at(session, &bazaar::SERIES, slot.end()).await.unwrap();
-    let ids = ITEMS.iter().map(|(id, ..)| (*id).to_owned()).collect();
-    record_names(cloud, time_ms, &names_of(&["INK_SACK:3".to_owned()].into(), &ids, &BTreeMap::new())).await;
 }
 
 /// Records these names at this time in Unix milliseconds.

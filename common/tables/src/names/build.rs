@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use common::error::chain;
 use common::time::UnixSeconds;
 
 use super::list::Names;
@@ -26,7 +27,8 @@ const EARLIER_DAYS: RangeInclusive<u32> = 7..=9;
 /// the provider's id, without color codes.
 ///
 /// # Errors
-/// If the table does not answer in time, or rows are missing because they are being written.
+/// If the table does not answer in time, or rows of yesterday are missing. The ids of other missing or corrupt
+/// rows are left out unless another source has them.
 pub async fn build(
     table: Session<'_>,
     now: UnixSeconds,
@@ -42,7 +44,7 @@ pub async fn build(
     let mut in_auctions = BTreeSet::new();
     days::<auctions::Candle>(table, now, EARLIER_DAYS, &mut in_auctions).await?;
     if let Some(window) = WINDOWS.last()
-        && let Some(averages) = averages_of(table, window, false).await?
+        && let Some(averages) = skip_corrupt(averages_of(table, window, false).await)?
     {
         in_auctions.extend(averages.items.iter().map(|(id, _)| id.as_str().to_owned()));
     }
@@ -63,9 +65,23 @@ async fn days<C: SeriesCandle>(
     let Some(interval) = C::SERIES.intervals.last() else { return Ok(()) };
     for day in days {
         let slot = interval.at(now.minus(DAY * day));
-        if let SlotCandles::Built(candles) = series::slot_candles::<C>(table, slot).await? {
+        let read = series::slot_candles::<C>(table, slot).await.map(Some);
+        // Rows of yesterday can be missing because they were written a moment ago.
+        let candles = if day > 1 { skip_corrupt(read)? } else { read? };
+        if let Some(SlotCandles::Built(candles)) = candles {
             ids.extend(candles.keys().map(|id| id.as_ref().to_owned()));
         }
     }
     Ok(())
+}
+
+/// Returns `None`, and logs it, if what was read is corrupt.
+fn skip_corrupt<T>(read: Result<Option<T>, Error>) -> Result<Option<T>, Error> {
+    match read {
+        Err(error @ Error::Corrupt { .. }) => {
+            tracing::warn!(cause = chain(&error), "names lack the ids of a corrupt source");
+            Ok(None)
+        }
+        read => read,
+    }
 }

@@ -254,8 +254,9 @@ pub fn names_of(
     let rules = Rules { exceptions: table(EXCEPTIONS).collect(), catalogue, books, pets };
     let products: HashMap<_, _> = bazaar.iter().map(|id| (auction_id(id), id)).collect();
     let aliases = |id: &str, other: &str| {
-        let begins = |(begin, _): &(&str, &str)| id.starts_with(begin) || other.starts_with(begin);
-        let aliases = table(ALIASES).filter(begins).flat_map(|(_, aliases)| aliases.split(' '));
+        let fits = |id: &str, of: &str| id == of || of.ends_with([';', '_']) && id.starts_with(of);
+        let lines = table(ALIASES).filter(|(of, _)| fits(id, of) || fits(other, of));
+        let aliases = lines.flat_map(|(_, aliases)| aliases.split(' '));
         aliases.map(str::to_owned).collect::<Vec<_>>()
     };
     let of_bazaar = bazaar.iter().map(|id| {
@@ -312,6 +313,7 @@ INK_SACK:3 item=Cocoa Beans=INK_SACK-3=cocoa
 LOG:2 item=Birch Log=LOG-2
 LAVA_EGG item=Lava Egg
 ULTIMATE_CARROT_CANDY item=Ultimate Carrot Candy==ucc
+ULTIMATE_CARROT_CANDY_UPGRADE item=Ultimate Carrot Candy Upgrade
 X item=X";
 
     /// The same for items in auctions.
@@ -348,6 +350,7 @@ SEAL_PERSONALITY item=Seal Minion Skin
 SUNFLOWER_GENERATOR_11 item=Sunflower Minion XI
 GENERATOR_UPGRADE_STONE_CLAY_12 item=Clay Minion XII Upgrade Stone
 LOG-2 item=Birch Log=LOG:2
+GOD_POTION_2 item=God Potion 2==godpot
 HYPERION item=Hyperion==hyp";
 
     fn named(market: Market, lines: &str, names: &[Name]) {
