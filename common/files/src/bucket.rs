@@ -34,7 +34,7 @@ pub(crate) const PLACE: &str = "s3://BUCKET or file:///FOLDER";
 
 fn place(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| match url.scheme() {
-        "s3" => url.host_str().is_some(),
+        "s3" => url.host_str().is_some() && matches!(url.path(), "" | "/"),
         scheme => scheme == "file",
     })
 }
@@ -57,7 +57,7 @@ impl Bucket {
         let unusable = || ConfigError::new(variable, "a folder that exists, or a bucket with credentials");
         if place.scheme() == "file" {
             let folder = place.to_file_path().map_err(|()| unusable())?;
-            let lock = Some(folder.with_extension("lock"));
+            let lock = Some(folder.with_added_extension("lock"));
             let store = LocalFileSystem::new_with_prefix(folder).map_err(|_| unusable())?;
             return Ok(Some(Self { store: Arc::new(store), lock }));
         }
@@ -123,6 +123,21 @@ impl Bucket {
                 Ok(None)
             }
             Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_whole_bucket_or_a_folder() {
+        for text in ["s3://bucket", "s3://bucket/", "file:///folder"] {
+            assert!(place(text).is_some(), "{text}");
+        }
+        for text in ["s3://", "s3://bucket/folder", "https://bucket", "folder"] {
+            assert!(place(text).is_none(), "{text}");
         }
     }
 }

@@ -203,11 +203,14 @@ impl House {
 
     /// Removes ended auctions, unused lists of ids, unused properties, and old sales.
     pub(crate) fn expire(&mut self) {
-        let refreshed = self.refreshed.map_or(i64::MIN, UnixMilliseconds::get);
-        self.drop_if(|listing| listing.end <= refreshed);
+        if let Some(refreshed) = self.refreshed {
+            self.drop_if(|listing| listing.end <= refreshed.get());
+        }
         self.ids.retain(|ids| Arc::strong_count(ids) > 1);
         self.properties.retain(|properties| Arc::strong_count(properties) > 1);
-        self.sold.retain(|_, time| time.plus(SALES_KNOWN).get() > refreshed);
+        // Sales also go while no first page can be read.
+        let newest = self.refreshed.or_else(|| self.sold.values().max().copied());
+        self.sold.retain(|_, time| newest < Some(time.plus(SALES_KNOWN)));
     }
 
     fn drop_if(&mut self, mut is_dropped: impl FnMut(&mut RunningAuction) -> bool) {

@@ -292,6 +292,7 @@ impl Running {
         read: Read,
         failure: Option<UpstreamError>,
     ) -> Result<Found, Failure> {
+        self.house.expire();
         let lost = self.pending.len();
         let is_known = self.since_complete().is_some_and(|since| since <= LONGEST_INCOMPLETE);
         let is_lost = is_lost(lost, self.total) && !is_known;
@@ -302,7 +303,6 @@ impl Running {
         self.known.until = run.pages.read_since(self.known.until, self.total).or(self.known.until);
         let is_complete = run.scope == Scope::All && lost == 0;
         self.confirm(&run, is_complete, known_since);
-        self.house.expire();
         let last_updated = self.house.refreshed().ok_or(Failure::Empty)?;
         let completed_at = self.known.completed_at;
         let is_closed = run.pages.show_none();
