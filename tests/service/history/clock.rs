@@ -69,7 +69,7 @@ async fn an_event_is_filed_under_its_own_minute_and_a_late_one_under_the_minute_
     let cloud = start().await;
     let market = Market::of("A", quote("1.0", "2.0", 3, 4));
     market.show(&cloud);
-    for distance in [-118, -95, -80, -MINUTE, -30, -10, 0, 5, 90] {
+    for distance in [-105, -95, -80, -MINUTE, -30, -10, 0, 5, 90] {
         table::clear(&cloud).await;
         let before = clock();
         let event = before + distance;

@@ -278,7 +278,7 @@ async fn a_short_fault_of_the_table_is_retried() {
 #[tokio::test]
 async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_the_retry_writes_them() {
     // Shortens the deadline, which is 50 s otherwise.
-    let options = Options { longest_timeout: Duration::from_secs(4), ..one_instance_each() };
+    let options = Options { longest_timeout: Duration::from_secs(8), ..one_instance_each() };
     let cloud = start_with(options).await;
     show_something(&cloud);
     record(&cloud, RECORDER, START).await;

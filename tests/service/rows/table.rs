@@ -154,7 +154,7 @@ impl ParsedResource {
         get_at(&cloud, self.route(), now + ttl).await.expect_replay_of(&earlier);
         self.show(&cloud, &rows(3, 3));
         // The pause after the failure is over.
-        assert_eq!(self.listed(&get_at(&cloud, self.route(), now + ttl + 1_000).await.data()), ids(3));
+        assert_eq!(self.listed(&get_at(&cloud, self.route(), now + ttl + 10_000).await.data()), ids(3));
         expect_clean_logs(&cloud);
     }
 

@@ -49,7 +49,7 @@ pub(super) struct Failure {
 }
 
 /// Parts of the causes of failures that the storm's faults or a busy machine can explain.
-const CAUSES: [&str; 14] = [
+const CAUSES: [&str; 15] = [
     "no run of record-candles has written names",
     "no run of record-auctions has succeeded",
     "the file has not been replaced",
@@ -61,6 +61,7 @@ const CAUSES: [&str; 14] = [
     "deadline",
     "took longer than",
     "no response within",
+    "did not poll for an event within",
     "the process was killed",
     "the process ended",
     "the invocation failed: ",

@@ -206,7 +206,8 @@ fn good_lines_are_imported_between_bad_ones_of_every_size() {
 /// The recorder skips a recorded minute, with all products that the line lacks.
 #[test]
 fn a_minute_that_its_recorder_may_still_record_is_skipped() {
-    let at = |seconds| Timestamp::now() + SignedDuration::from_secs(seconds);
+    let now = Timestamp::now();
+    let at = |seconds| now + SignedDuration::from_secs(seconds);
     // The start of a minute is up to 59 seconds before a time in it, and the import takes a moment.
     let skipped = [60, 30, 0, -60, -300, -500].map(|seconds| line("1m", at(seconds), r#""A":[1,1,1,1]"#));
     let old = line("1m", at(-665), r#""A":[1,1,1,1]"#);
