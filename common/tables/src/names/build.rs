@@ -75,7 +75,7 @@ async fn days<C: SeriesCandle>(
     Ok(())
 }
 
-/// Returns `None`, and logs it, if what was read is corrupt.
+/// Returns `None`, and logs the cause, if the source is corrupt.
 fn skip_corrupt<T>(read: Result<Option<T>, Error>) -> Result<Option<T>, Error> {
     match read {
         Err(error @ Error::Corrupt { .. }) => {
