@@ -1,7 +1,8 @@
 //! What Stripe has reported about a subscription, and which tiers it allows until when.
 //!
 //! Events repeat and overtake each other, and a period begins before it is paid. So a subscription keeps the
-//! newest state, the newest state in which it was active, and what its invoices have paid.
+//! newest state, the newest state in which it was active, what its invoices have paid, and which periods have
+//! failed since.
 //! [`Subscription::merge`] adds events in any order, with the same result.
 
 use std::collections::BTreeMap;
@@ -83,6 +84,58 @@ pub struct Period {
 
 type Periods = BTreeMap<Tier, Period>;
 
+/// The report of a period whose payment has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FailedPeriod {
+    tier: Tier,
+    start: UnixSeconds,
+    /// The time of the event.
+    at: UnixSeconds,
+}
+
+/// Periods whose payment has failed: the time of the last event about each, by tier and start.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<FailedPeriod>", into = "Vec<FailedPeriod>")]
+pub struct FailedPeriods(BTreeMap<(Tier, UnixSeconds), UnixSeconds>);
+
+impl FailedPeriods {
+    fn add(&mut self, reports: impl IntoIterator<Item = ((Tier, UnixSeconds), UnixSeconds)>) {
+        for (period, at) in reports {
+            let last = self.0.entry(period).or_insert(at);
+            *last = at.max(*last);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the start of the first failed period.
+    fn first(&self) -> Option<UnixSeconds> {
+        self.0.keys().map(|(_, start)| *start).min()
+    }
+
+    /// Whether this period of a tier, or an earlier one, has failed.
+    fn reach(&self, tier: Tier, period: &Period) -> bool {
+        self.0.range(..=(tier, period.start)).next_back().is_some_and(|((failed, _), _)| *failed == tier)
+    }
+}
+
+impl From<Vec<FailedPeriod>> for FailedPeriods {
+    fn from(reports: Vec<FailedPeriod>) -> Self {
+        let mut failed = Self::default();
+        failed.add(reports.into_iter().map(|FailedPeriod { tier, start, at }| ((tier, start), at)));
+        failed
+    }
+}
+
+impl From<FailedPeriods> for Vec<FailedPeriod> {
+    fn from(failed: FailedPeriods) -> Self {
+        failed.0.into_iter().map(|((tier, start), at)| FailedPeriod { tier, start, at }).collect()
+    }
+}
+
 /// A state as an event reports it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,6 +173,9 @@ pub struct Subscription {
     /// Its invoice can be missing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trusted: Periods,
+    /// The periods whose payment has failed since the newest state in which the subscription was active.
+    #[serde(default, skip_serializing_if = "FailedPeriods::is_empty")]
+    pub failed: FailedPeriods,
     /// The end of the paid time that was last reported as overdue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overdue: Option<UnixSeconds>,
@@ -132,8 +188,12 @@ impl Subscription {
     pub fn of_state(state: State, is_paid: bool) -> Self {
         let active = Some(state.clone()).filter(|state| state.status == BillingStatus::Active);
         let paid = if is_paid { active.as_ref() } else { None };
-        let trusted = paid.map(|state| state.periods.clone()).unwrap_or_default().into_iter().collect();
-        Self { named_at: Some(state.at), active, trusted, latest: Some(state), ..Self::default() }
+        let trusted = paid.map(|state| state.periods.clone()).unwrap_or_default();
+        let mut failed = FailedPeriods::default();
+        if matches!(state.status, BillingStatus::PastDue | BillingStatus::Unpaid) {
+            failed.add(state.periods.iter().map(|(tier, period)| ((*tier, period.start), state.at)));
+        }
+        Self { named_at: Some(state.at), active, trusted, failed, latest: Some(state), ..Self::default() }
     }
 
     /// Returns a subscription with these paid periods, and nothing else known.
@@ -151,6 +211,9 @@ impl Subscription {
         self.active = self.active.take().max(other.active);
         add(&mut self.paid, other.paid);
         add(&mut self.trusted, other.trusted);
+        self.failed.add(other.failed.0);
+        // A subscription becomes active again when its failed payments are made.
+        self.failed.0.retain(|_, at| self.active.as_ref().is_none_or(|active| active.at <= *at));
         self.overdue = self.overdue.max(other.overdue);
     }
 
@@ -199,13 +262,24 @@ impl Subscription {
 
     /// Returns the time that was paid before the state `latest`, in which the present period is not paid.
     fn reached(&self, latest: &State) -> Periods {
-        let has_failed = matches!(latest.status, BillingStatus::PastDue | BillingStatus::Unpaid);
-        let is_paid = |(tier, period): &(Tier, Period)| {
-            !has_failed || latest.periods.get(tier).is_none_or(|failed| failed.start != period.start)
-        };
+        let mut trusted = self.trusted.clone();
+        trusted.retain(|tier, period| !self.failed.reach(*tier, period));
+        let mut trusted = self.valid(&trusted);
+        trusted.retain(|tier, period| !self.failed.reach(*tier, period));
         let mut reached = self.valid(&self.paid);
-        add(&mut reached, self.valid(&self.trusted).into_iter().filter(is_paid));
-        if reached.is_empty() { latest.periods.clone() } else { reached }
+        add(&mut reached, trusted);
+        if !reached.is_empty() || latest.status == BillingStatus::CollectionPaused {
+            return reached;
+        }
+        // The events about earlier payments are missing. What was paid ends where the first failed period begins.
+        let mut periods = latest.periods.clone();
+        if let Some(first) = self.failed.first() {
+            for period in periods.values_mut() {
+                let unpaid = seconds_between(first, period.start);
+                (period.end, period.until) = (period.end.minus(unpaid), period.until.minus(unpaid));
+            }
+        }
+        periods
     }
 
     /// Returns the end of the paid time, if it has passed although the subscription continues: then no event
@@ -213,13 +287,14 @@ impl Subscription {
     #[must_use]
     pub fn overdue_since(&self, now: UnixSeconds) -> Option<UnixSeconds> {
         let latest = self.latest.as_ref()?;
-        if latest.status != BillingStatus::Active || latest.cancel_at.is_some() {
+        if latest.status != BillingStatus::Active {
             return None;
         }
         let paid = self.valid(&self.paid);
         let periods = latest.periods.values().chain(paid.values());
         let until = periods.filter(|period| period.start < period.until).map(|period| period.until).max()?;
-        (until < now).then_some(until)
+        let ends_before = latest.cancel_at.is_some_and(|at| at <= until);
+        (until < now && !ends_before).then_some(until)
     }
 }
 
@@ -231,13 +306,18 @@ fn add(periods: &mut Periods, added: impl IntoIterator<Item = (Tier, Period)>) {
     }
 }
 
+/// Returns the time from `start` to `end`, zero if `end` is earlier.
+fn seconds_between(start: UnixSeconds, end: UnixSeconds) -> Duration {
+    Duration::from_secs(end.get().saturating_sub(start.get()).try_into().unwrap_or(0))
+}
+
 /// Returns the tier and the period of a payment after a change to other periods: at most the highest tier of
 /// these, and at most until the last end in its own tier or a higher one.
 fn limited(tier: Tier, paid: Period, changed: &Periods) -> (Tier, Period) {
     let same = changed.range(tier..).map(|(_, period)| (tier, period.end)).max_by_key(|(_, end)| *end);
     let lower = || changed.last_key_value().map(|(tier, period)| (*tier, period.end));
     let Some((tier, end)) = same.or_else(lower) else { return (tier, paid) };
-    let credited = Duration::from_secs(paid.end.get().saturating_sub(end.get()).try_into().unwrap_or(0));
+    let credited = seconds_between(end, paid.end);
     (tier, Period { end: paid.end.minus(credited), until: paid.until.minus(credited), ..paid })
 }
 

@@ -11,6 +11,7 @@ import hmac
 import html
 import json
 import os
+import re
 import sys
 import time
 import urllib.parse
@@ -63,8 +64,10 @@ def account_of_session(session):
     try:
         checkout = json.load(urllib.request.urlopen(request, timeout=10))
         is_recent = checkout["status"] == "complete" and checkout["created"] > time.time() - DAY
-        metadata = checkout["subscription"]["metadata"] or {}
-        return (metadata.get("account") or checkout["customer"]) if is_recent else None
+        named = (checkout["subscription"]["metadata"] or {}).get("account") or ""
+        # As in the service, the customer's id counts in place of a name that is not allowed.
+        is_allowed = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}", named)
+        return (named if is_allowed else checkout["customer"]) if is_recent else None
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return None
 

@@ -198,7 +198,8 @@ impl Payments {
             if stays && stored == Some(&merged) {
                 return Ok(Reply { outcome: Outcome::Unchanged, account: Some(name.clone()) });
             }
-            self.check_offered(&merged)?;
+            // Tiers that it paid for earlier need not be offered any more.
+            self.check_offered(&report.subscription)?;
             let left = match &owning {
                 Some(before) if !stays && stored.is_some() => {
                     let mut after = before.clone();

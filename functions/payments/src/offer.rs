@@ -19,7 +19,7 @@ pub(crate) enum Unapplied {
     Thin,
     #[error("PriceTiers has none of the prices {0}")]
     UnknownPrice(String),
-    #[error("the invoice has more lines than the event, and none of these has a price in PriceTiers")]
+    #[error("the invoice has more lines than the event; compare the paid time of the account with Stripe")]
     MoreLines,
     #[error("{0:?} is not the name of an account")]
     NoAccount(String),
@@ -174,7 +174,9 @@ impl Offer {
                 BillingStatus::Active if is_invoiced && reported.status == "active" => {
                     Period { start, end, until: start }
                 }
-                BillingStatus::PastDue if is_invoiced => Period { start, end: start, until: start },
+                BillingStatus::PastDue | BillingStatus::CollectionPaused if is_invoiced => {
+                    Period { start, end: start, until: start }
+                }
                 BillingStatus::Active => Period { start, end, until: self.with_grace(end)? },
                 BillingStatus::Ended => {
                     let end = reported.ended_at.map_or(Ok(end), likely)?;
@@ -226,7 +228,7 @@ impl Offer {
             account: account(details.metadata, invoice.customer)?,
             subscription: Subscription::of_paid(paid),
             is_sold: true,
-            unknown: None,
+            unknown: invoice.lines.has_more.then_some(Unapplied::MoreLines),
         }))
     }
 

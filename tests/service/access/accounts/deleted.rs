@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use super::super::commands::{done, issued, refused, revoke, set_tier, status, text};
 use super::super::rows::{numbered_key, of_account};
 use super::gateway::gateway_key;
+use super::interrupted::interrupt;
 use super::{CACHED, HOUR, issue};
-use crate::support::{control, expect_clean_logs, one_instance_each, start, start_with};
+use crate::support::{ACCOUNTS, control, expect_clean_logs, one_instance_each, start, start_with};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -111,7 +112,14 @@ async fn an_account_loses_its_keys_in_api_gateway_180_days_after_its_paid_time_a
     paid_until(now.minus(181 * DAY)).await;
     let id = gateway_key(&cloud, "bots", Tier::Pro).await.unwrap();
     control(&cloud, Method::DELETE, &format!("/apikeys/{id}"), Value::Null).await;
-    assert_eq!(done(&cloud, prune).await["gateway_keys"], 1);
+    assert_eq!(done(&cloud, prune.clone()).await["gateway_keys"], 1);
+    // The account lacks the tier of a key that an interrupted command has marked.
+    paid_until(now.minus(181 * DAY)).await;
+    let id = gateway_key(&cloud, "bots", Tier::Pro).await.unwrap();
+    let row = async || json!(of_account(&cloud, "bots").await).to_string();
+    assert!(interrupt(&cloud, ACCOUNTS, &prune, 1).await.is_none() && row().await.contains(&id));
+    set_tier(&cloud, "bots", "starter").await;
+    assert!(!row().await.contains(&id));
     expect_clean_logs(&cloud);
 }
 

@@ -136,6 +136,14 @@ async fn a_key_that_is_incomplete_in_api_gateway_is_completed() {
     assert_eq!(control(&cloud, Method::DELETE, &format!("/apikeys/{id}"), Value::Null).await.0, 202);
     let issued = issued(&cloud, "bots", "ci").await;
     assert_eq!(status(&cloud, text(&issued["key"])).await, 401);
+    // A suspended account needs no key, so a suspension works while API Gateway fails.
+    let keys = count(&cloud).await;
+    for (status, created) in [("suspended", 0), ("active", 1)] {
+        done(&cloud, json!({"command": "set_account", "account": "bots", "status": status})).await;
+        assert_eq!(count(&cloud).await, keys + created, "{status}");
+    }
+    let id = gateway_key(&cloud, "bots", Tier::Pro).await.unwrap();
+    assert_eq!(control(&cloud, Method::DELETE, &format!("/apikeys/{id}"), Value::Null).await.0, 202);
     // A command without changes completes the key.
     done(&cloud, json!({"command": "set_account", "account": "bots"})).await;
     assert!(gateway_key(&cloud, "bots", Tier::Pro).await.is_some());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::stripe::{CREATED, Event, UPDATED, bought, event, invoice, subscription, with};
 use super::{GRACE, PAYMENTS, Shop, day};
 use crate::access::rows::all;
-use crate::support::{invoke, one_instance_each};
+use crate::support::{await_logs, invoke, one_instance_each};
 
 /// A message of the queue, with one record for each body.
 fn message(bodies: &[String]) -> Value {
@@ -158,6 +158,11 @@ async fn unknown_kinds_and_objects_without_a_subscription_are_ignored() {
     let line = shop.line("payment not applied").await;
     assert!(line["cause"].as_str().unwrap().contains("more lines"), "{line}");
     shop.expect("zoe", &[(day(0), "deny")]).await;
+    // A line with a tier counts, but others can pay for more.
+    long["lines"]["data"][0]["pricing"]["price_details"]["price"] = json!("price_pro");
+    assert_eq!(shop.deliver(&event(super::stripe::PAID, day(0) + 1, &long)).await, "applied");
+    await_logs(&shop.cloud, 2, |line| line["message"] == "payment not applied").await;
+    shop.expect("zoe", &[(day(30), "pro")]).await;
 }
 
 #[tokio::test]

@@ -222,7 +222,8 @@ impl Life {
         let claims = match status {
             Status::Incomplete => vec![],
             Status::Trialing => vec![Claim::paid(price, end)],
-            _ => vec![Claim::hoped(price, end)],
+            // Until it is known to have failed, and then for the grace time.
+            _ => vec![Claim::hoped(price, end), Claim::over(price, start + GRACE)],
         };
         self.subscriptions.push(Billed {
             id: format!("sub_{index}"),
@@ -237,6 +238,12 @@ impl Life {
             claims,
         });
         self.report(CREATED, index);
+        self.agenda.insert((end, Next::Renew(index)));
+        if status == Status::Active && self.rng.u8(..4) == 0 {
+            // A bank debit takes days.
+            let seconds = self.rng.i64(DAY..10 * DAY);
+            return self.plan(seconds, Next::Charge(index));
+        }
         self.time += self.rng.i64(0..3);
         if has_trial {
             // A line of another price that costs nothing.
@@ -248,7 +255,6 @@ impl Life {
             self.subscriptions[index].status = Status::Active;
             self.report(UPDATED, index);
         }
-        self.agenda.insert((end, Next::Renew(index)));
         self.plan_change(index);
     }
 

@@ -30,30 +30,32 @@ fn of(account: &str, kind: &str, fields: Value) -> Event {
 async fn an_overdue_payment_is_reported_once_for_each_end_of_the_paid_time() {
     let shop = Shop::open().await;
     shop.apply(&[of("late", CREATED, json!({})), of("trial", CREATED, json!({"status": "trialing"}))]).await;
+    // It is to end only after further periods.
+    shop.apply(&[of("term", CREATED, json!({"cancel_at": day(300)}))]).await;
     let (result, lines) = shop.check(0).await;
-    assert_eq!(result["overdue"], 2, "{result}");
-    assert!(result["accounts"].as_u64().unwrap() >= 2, "{result}");
+    assert_eq!(result["overdue"], 3, "{result}");
+    assert!(result["accounts"].as_u64().unwrap() >= 3, "{result}");
     let mut named: Vec<_> = lines
         .iter()
         .map(|line| ["level", "account", "subscription", "paid_until"].map(|field| line[field].clone()))
         .collect();
     named.sort_by_key(|named| named[1].to_string());
     let paid_until = common::time::UnixSeconds::new(day(-30) + GRACE).to_string();
-    let expected =
-        ["late", "trial"].map(|name| json!(["WARN", name, format!("sub_{name}"), paid_until.clone()]));
+    let expected = ["late", "term", "trial"]
+        .map(|name| json!(["WARN", name, format!("sub_{name}"), paid_until.clone()]));
     assert_eq!(json!(named), json!(expected));
     let (result, lines) = shop.check(1).await;
-    assert_eq!((&result["overdue"], lines.len()), (&json!(0), 2));
+    assert_eq!((&result["overdue"], lines.len()), (&json!(0), 3));
     // A repeated event reports nothing new.
     shop.deliver(&of("late", CREATED, json!({}))).await;
-    assert_eq!(shop.check(2).await.1.len(), 2);
+    assert_eq!(shop.check(2).await.1.len(), 3);
     // The next renewal arrives, but not the one after it.
     let renewed = subscription("sub_late", "late", &[("price_pro", day(-30), day(-4))]);
     shop.apply(&[event(UPDATED, day(-30), &renewed)]).await;
     for count in [3, 4] {
         let (_, lines) = shop.check(count).await;
-        assert_eq!(lines.len(), 3, "{lines:?}");
-        assert_eq!(lines[2]["account"], "late");
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        assert_eq!(lines[3]["account"], "late");
     }
 }
 

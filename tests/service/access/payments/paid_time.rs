@@ -92,12 +92,35 @@ async fn a_renewal_that_fails_for_longer_than_a_period_adds_nothing() {
 #[tokio::test]
 async fn a_first_payment_that_fails_late_has_paid_for_nothing() {
     let shop = Shop::open().await;
-    let reported = |status| {
-        with(&subscription("sub_1", "zoe", &[("price_pro", day(-40), day(-10))]), json!({"status": status}))
-    };
-    let events =
-        [event(CREATED, day(-40), &reported("active")), event(UPDATED, day(-35), &reported("past_due"))];
-    shop.expect_in_any_order(&events, &[(day(-35), "deny"), (day(-10), "deny")]).await;
+    let reported = |item, status| with(&subscription("sub_1", "zoe", &[item]), json!({"status": status}));
+    let first = ("price_pro", day(-40), day(-10));
+    let events = [
+        event(CREATED, day(-40), &reported(first, "active")),
+        event(UPDATED, day(-35), &reported(first, "past_due")),
+    ];
+    let expected = [(day(-35), "deny"), (day(-10), "deny")];
+    shop.expect_in_any_order(&events, &expected).await;
+    // Then the next period begins, the tier or the length changes, or the subscription is given up.
+    let next = ("price_pro", day(-10), day(20));
+    for (item, status) in [
+        (next, "past_due"),
+        (next, "unpaid"),
+        (("price_starter", day(-40), day(-10)), "past_due"),
+        (("price_pro", day(-10), day(355)), "past_due"),
+        (("price_support", day(-40), day(-10)), "past_due"),
+        (("price_support", day(-40), day(-10)), "active"),
+    ] {
+        let previous = json!({"items": {"data": [{"price": {"id": "price_pro"}}]}});
+        let later = event(UPDATED, day(-10), &reported(item, status)).changed_from(&previous);
+        let events = [&events[..], &[later]].concat();
+        shop.expect_in_any_order(&events, &[&expected[..], &[(day(-10) + GRACE, "deny")]].concat()).await;
+    }
+    // A late payment counts, also if its invoice is missing and the next change is declined.
+    let paid =
+        event(UPDATED, day(-30), &reported(first, "active")).changed_from(&json!({"status": "past_due"}));
+    let declined = event(UPDATED, day(-20), &reported(("price_starter", day(-40), day(-10)), "past_due"));
+    let events = [&events[..], &[paid, declined]].concat();
+    shop.expect_in_any_order(&events, &[(day(-10), "pro"), (day(-10) + GRACE + 1, "deny")]).await;
 }
 
 /// A downgrade credits what the higher tier has cost. It has no separate invoice.
