@@ -15,9 +15,9 @@ import urllib.request
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-MARKETS = {  # The path of each market, and the price of each bound.
-    "bazaar": ("/v1/bazaar?mode=items&", {"below": "topSellOffer", "above": "topBuyOrder"}),
-    "auctions": ("/v1/auctions/prices?", {"below": "lowest"}),
+MARKETS = {  # The path of each market, the price of each bound, and the seconds after which the provider can have new prices.
+    "bazaar": ("/v1/bazaar?mode=items&", {"below": "topSellOffer", "above": "topBuyOrder"}, 20),
+    "auctions": ("/v1/auctions/prices?", {"below": "lowest"}, 60),
 }
 
 
@@ -30,16 +30,16 @@ def fetch(url, body=None, **headers):
 
 def check(market, watched, sent, due):
     """Posts the bounds that are crossed and not in `sent`, and updates `sent`. Sets in `due` when the prices can have changed."""
-    path, fields = MARKETS[market]
+    path, fields, refresh = MARKETS[market]
     items = [item for item in watched if item.get("market", "bazaar") == market]
     ids = urllib.parse.urlencode({"ids": ",".join(sorted({item["id"] for item in items})[:100])})  # The most ids of a request.
     headers, response = fetch(f"{os.environ['BASE_URL']}{path}{ids}", **{"X-API-Key": os.environ["API_KEY"]})
     # Both times are the service's, so the clock of this machine does not matter.
     fresh = (parsedate_to_datetime(headers["Expires"]) - parsedate_to_datetime(headers["Date"])).total_seconds()
-    due[market] = time.monotonic() + max(5, fresh)
+    due[market] = time.monotonic() + max(refresh, fresh)
     prices = {item["id"]: item for item in response["data"]["items"]}
-    for item, side in ((item, side) for item in items for side in fields if side in item and item["id"] in prices):
-        price, bound, name = prices[item["id"]][fields[side]], item[side], f"{market} {item['id']} {side} {item[side]}"
+    for item, side in ((item, side) for item in items for side in fields if side in item):
+        price, bound, name = prices.get(item["id"], {}).get(fields[side]), item[side], f"{market} {item['id']} {side} {item[side]}"
         if price is None or not (price < bound if side == "below" else price > bound):
             sent.discard(name)
         elif name not in sent:

@@ -275,5 +275,13 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
     replace(&window, "v1/", &response).await;
     go(&window, "?item=NEWLY_LISTED").await;
     window.wait_for_text("Lowest price").await;
+
+    // While these prices fail, nobody knows whether there is such an item.
+    let response = "path.startsWith('v1/auctions/averages') ? success({ count: 0, items: [], unknown: ['OTHER'] }) : \
+        new Response('{}', { status: path.startsWith('v1/auctions/prices') ? 500 : 404 })";
+    replace(&window, "v1/", response).await;
+    go(&window, "?item=OTHER").await;
+    window.wait_for_text("The service has a problem at the moment.").await;
+    assert!(!window.text().await.contains("Unknown item"));
     window.expect_clean(&["Failed to load resource"]);
 }

@@ -26,6 +26,10 @@ async fn the_hours_of_the_week_are_a_table_that_is_requested_when_it_is_opened()
     let cell = "(({ title, innerText }) => /^Mon 00:00–01:00: /.test(title) && title.includes(innerText.trim()))(document.querySelector('.hours td'))";
     assert_eq!(window.evaluate(cell).await, true);
     window.inspect("market-item-hours").await;
+    let orders = texts_of(&window, ".hours td").await;
+    window.click("button", "Averages").await;
+    window.wait("document.querySelector('.hours caption').innerText.startsWith('Average buy price')").await;
+    assert_ne!(texts_of(&window, ".hours td").await, orders);
 
     window.open("/market?item=COAL&range=24h").await;
     drawn(&window).await;

@@ -20,8 +20,10 @@ from pathlib import Path
 SCRIPT = str(Path(sys.argv[1], "alert.py").resolve())
 SERVICE, KEY = os.environ["BASE_URL"], os.environ["API_KEY"]
 FAR = 1e12
-# For each market: when each response was sent, and the seconds for which it is fresh.
+# For each market: when each response was sent, and the seconds for which its prices cannot change.
 responses = {"/v1/bazaar": [], "/v1/auctions/prices": []}
+# The seconds between two refreshes of the provider. Responses about the bazaar are fresh for only five.
+REFRESH = {"/v1/bazaar": 20, "/v1/auctions/prices": 60}
 posts = []
 # The paths that were requested again before their prices could change.
 hasty = []
@@ -61,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
         except urllib.error.HTTPError as error:
             return self.reply(error.code, b"", {"Retry-After": "1"})
         date, expires = (parsedate_to_datetime(value) for value in headers.values())
-        responses[path].append((time.monotonic(), (expires - date).total_seconds()))
+        responses[path].append((time.monotonic(), max((expires - date).total_seconds(), REFRESH[path])))
         self.reply(200, body, headers)
 
     def do_POST(self):
@@ -95,6 +97,7 @@ watched = [
     {"id": "COAL", "below": 0.1, "above": 0.1},
     {"id": "HYPERION", "market": "auctions", "below": FAR},
     {"id": "NO_SUCH_ITEM", "below": FAR},
+    {"id": "NO_SUCH_ITEM", "market": "auctions", "below": FAR},
 ]
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder, "watched.json")
@@ -115,7 +118,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert all(post["allowed_mentions"] == {"parse": []} for post in posts), posts
 
     # It remembers what it has sent, and forgets a bound that is no longer crossed.
-    memory.write_text(json.dumps([*expected, f"bazaar INK_SACK:3 above {FAR}"]))
+    memory.write_text(json.dumps([*expected, f"bazaar INK_SACK:3 above {FAR}", f"auctions NO_SUCH_ITEM below {FAR}"]))
     for known in responses.values():
         known.clear()
     run(lambda: is_told() and len(responses["/v1/bazaar"]) == 2 and responses["/v1/auctions/prices"], environment, file)

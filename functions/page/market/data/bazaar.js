@@ -56,13 +56,13 @@ export const Unsure = ({ isUnsure }) =>
     ≠ averages</span>`;
 
 /**
- * Returns `{ items, failure, lastUpdated, since, isLoading }`. `items` are all products, `failure` is the failure of the request for prices,
- * and `lastUpdated` is when the provider refreshed the prices. A product has the fields of the API and: `sell` and `buy`, the prices of an
+ * Returns `{ items, failure, lastUpdated, since, isLoading, dayFailure }`. `items` are all products, `failure` is the failure of the request
+ * for prices, and `lastUpdated` is when the provider refreshed the prices. A product has the fields of the API and: `sell` and `buy`, the prices of an
  * instant sale and purchase; `spread` between them in per cent of `sell`; `profit` and `margin` of a flip; `volume`, the items traded instantly
  * in a week, and `traded`, the coins traded a day; `day` and `week`, the changes of `buy` in per cent; and `line`, the last eight closing prices
  * of days and the present price. `since` has the times of the prices that `day` and `week` compare with, in Unix milliseconds,
  * and the `label` of `day`: the end of the hour 24 hours ago, or without a key the end of the last day, because only days have files.
- * `isLoading` says that the prices of `day` are still missing.
+ * `isLoading` says that the prices of `day` are still missing, and `dayFailure` is the failure of the request for them.
  */
 export const useBazaar = () => {
   const key = useKey();
@@ -86,6 +86,7 @@ export const useBazaar = () => {
   }, [data, days, hourCloses]);
   const since = { day: key ? start + HOUR : days.midnight, week: days.midnight - 7 * DAY, label: key ? "24 hours" : `Since ${utc(days.midnight)}` };
   // Without the hour, which can be too old for a new service, there is nothing to wait for.
-  const isLoading = key ? hasHour !== false && !hour.data && hour.failure?.status !== 404 : days.isLoading;
-  return { items, failure, lastUpdated: data?.lastUpdated, since, isLoading };
+  const isLoading = key ? hasHour !== false && !hour.data && !hour.failure : days.isLoading;
+  const dayFailure = hour.data || hour.failure?.status === 404 ? null : hour.failure;
+  return { items, failure, lastUpdated: data?.lastUpdated, since, isLoading, dayFailure };
 };

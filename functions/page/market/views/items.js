@@ -2,6 +2,7 @@
 import { html, useMemo } from "../../vendor/htm-preact.js";
 import { useTitle } from "../parts/address.js";
 import { useBazaar } from "../data/bazaar.js";
+import { useReport } from "../parts/failure.js";
 import { Fields, numbersOf } from "../parts/fields.js";
 import { BAZAAR_PRICES } from "../data/files.js";
 import { change, count, dateTime, percent, price } from "../values/format.js";
@@ -30,7 +31,8 @@ const within = (items, { coins, apart }) =>
 /** The view of all products. */
 export const Items = ({ parameters }) => {
   useTitle("Items");
-  const { items, failure, since, lastUpdated } = useBazaar();
+  const { items, failure, since, lastUpdated, dayFailure } = useBazaar();
+  useReport(dayFailure, false);
   const limits = numbersOf(FIELDS, parameters);
   const found = useMemo(() => items && within(items, limits), [items, ...Object.values(limits)]);
   return html`

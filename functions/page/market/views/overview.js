@@ -54,7 +54,7 @@ const Figures = ({ id, title, view, label, rows, count = ROWS, failure, text, no
 
 /** The cards of the bazaar. `children` come before the flips. */
 const Bazaar = ({ children }) => {
-  const { items, failure, since, isLoading } = useBazaar();
+  const { items, failure, since, isLoading, dayFailure } = useBazaar();
   const nameOf = useNames();
   const rows = (products, value) =>
     products?.map((product) => ({ item: { id: product.id }, name: nameOf(product.id), note: Unsure(product), value: value(product) }));
@@ -66,8 +66,8 @@ const Bazaar = ({ children }) => {
       flips: items && flipsOf(items).sort((one, other) => other.coinsPerHour - one.coinsPerHour).slice(0, FLIPS),
     };
   }, [items]);
-  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label=${since.label} rows=${rows(isLoading ? undefined : movers, ({ day }) => day)} failure=${failure} text=${change}
-      none="No price from that time is recorded."><p class="muted">The best sell offer since ${dateTime(since.day)}, of products with at least 10 million coins traded a day.</p><//>
+  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label=${since.label} rows=${rows(isLoading || dayFailure ? undefined : movers, ({ day }) => day)} failure=${failure ?? dayFailure} text=${change}
+      none=${items?.some(({ day }) => day !== undefined) ? "No such product has moved." : "No price from that time is recorded."}><p class="muted">The best sell offer since ${dateTime(since.day)}, of products with at least 10 million coins traded a day.</p><//>
     <${Figures} id="traded" title="Most traded" view=${{ view: "items" }} label="Coins a day" rows=${rows(traded, (product) => product.traded)} failure=${failure} text=${price} none="Nothing is traded at the moment." />
     ${children}
     <${Figures} id="flips" title="Best flips" view=${{ view: "flips" }} label="Coins per hour" rows=${rows(flips, ({ coinsPerHour }) => coinsPerHour)} count=${FLIPS} failure=${failure} text=${price}

@@ -31,8 +31,8 @@ export const Item = ({ parameters }) => {
   // The first averages appear hours after the first prices.
   const listed = useResource(isMissing && week.data?.count === 0 ? `v1/auctions/prices?ids=${encodeURIComponent(auction)}` : null);
   const isInAuctions = isAuction || week.data?.count > 0 || listed.data?.count > 0;
-  const isUnknown = isMissing && !isInAuctions && !week.isLoading && !listed.isLoading && (!week.failure || [400, 404].includes(week.failure.status));
-  useReport(isMissing && !isUnknown ? week.failure : null, false);
+  const isUnknown = isMissing && !isInAuctions && !week.isLoading && !listed.isLoading && !listed.failure && (!week.failure || [400, 404].includes(week.failure.status));
+  useReport(isMissing && !isUnknown ? week.failure ?? listed.failure : null, false);
   useTitle(isUnknown ? "Unknown item" : name);
   if (isUnknown) {
     return html`<h1>Unknown item</h1>

@@ -8,7 +8,7 @@ import { change, dateRange } from "../../values/format.js";
 import { plain } from "../../values/ids.js";
 import { useNames } from "../../data/names.js";
 
-/** The most terms that are compared. Each needs two responses of 0.5 MB. */
+/** The most terms that are compared. Each needs two responses of up to 1 MB. */
 const MOST_TERMS = 3;
 
 /**

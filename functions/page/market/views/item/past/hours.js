@@ -71,7 +71,7 @@ export const Hours = ({ market, item, rowsOf }) => {
   const [buy, sell] = useMemo(() => {
     const rows = data ? rowsOf(market, data, HOUR, present()) : [];
     return [market.price, market.sold].map((line) => hoursOf(rows, line));
-  }, [data]);
+  }, [data, market]);
   if (!data) return failure ? html`<${Failure} failure=${failure} />` : html`<p class="muted" role="status">Loading…</p>`;
   const missing = LEAST_DAYS - buy.days;
   const days = (count) => `${count} day${count === 1 ? "" : "s"}`;

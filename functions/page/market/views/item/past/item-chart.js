@@ -6,7 +6,7 @@ import { Chart } from "./chart.js";
 import { present } from "../../../data/clock.js";
 import { Compare, MOST_OTHERS, othersOf } from "./compare.js";
 import { CopyLink } from "../../../parts/copy.js";
-import { Failure } from "../../../parts/failure.js";
+import { Failure, useReport } from "../../../parts/failure.js";
 import { dateTime, duration, iso } from "../../../values/format.js";
 import { lazy } from "../../../parts/lazy.js";
 import { beginOf, collect, daysPath, firstHourOf, partSource, rangeSource, rowsOf, terms } from "./series.js";
@@ -162,8 +162,9 @@ export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS, ch
   const whole = part ? part.to - part.from : ranges[range].length;
   const daily = useResource(market.daily ? daysPath(market, item, whole, part?.to ?? Infinity, present()) : null);
   const days = useMemo(() => (daily.data ? daysOf(daily.data.candles) : NO_DAYS), [daily.data]);
+  useReport(daily.data ? null : daily.failure, false);
   // Until what was traded is known, the volumes stay open orders.
-  const hasDays = Boolean(market.daily) && (!daily.data || days.some(({ traded }) => traded !== null));
+  const hasDays = Boolean(market.daily) && ((!daily.data && !daily.failure) || days.some(({ traded }) => traded !== null));
 
   const others = othersOf(parameters.with, item);
   const series = Array.from({ length: MOST_OTHERS }, (_, index) => useSeries(market, others[index] ?? null, range, part));
@@ -214,7 +215,7 @@ export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS, ch
     <p class="muted hint">${begin && `No data before ${dateTime(begin)}. `}
       ${hour > begin && `The first complete hour is that of ${dateTime(hour)}. `}${isYoung && !hour && "No hour is complete yet. "}
       ${steps.length > 0 && `${market.hint(steps.join(", later every "))} `}
-      ${market.daily && (hasDays ? "A bar is the trade of a day in UTC. " : "Bars of daily trade need nine days of prices. ")}
+      ${market.daily && (hasDays ? "A bar is the trade of a day in UTC. " : daily.data && "Bars of daily trade need nine days of prices. ")}
       ${sales.length > 0 && !others.length && "Dots are the last sales. "}
       ${isCandles && "A hollow candle rose, a filled one fell. "}
       <span>Drag across the chart or turn the wheel with Ctrl to zoom in, double-click to go back.</span></p>
