@@ -1,7 +1,7 @@
 //! `GET /v1/names` and `/names.json` name every id that has a price, from a list that is written once an hour
 //! and served for a day.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::error::INTERNAL_MESSAGE;
 use common::time::UnixSeconds;
@@ -9,6 +9,7 @@ use hyper::StatusCode;
 use local::Cloud;
 use serde_json::{Value, json};
 use simulator::Fault;
+use tables::names::names_of;
 
 use crate::candles::build;
 use crate::history::table::{delete, dump};
@@ -69,7 +70,9 @@ async fn names_of_both_markets_are_written_once_an_hour_and_stay_while_the_provi
     let first = START - START % HOUR + 2 * MINUTE;
     record(&cloud, "record-bazaar", first - MINUTE).await;
     build(&cloud, first - MINUTE).await;
-    // The first names have no auctions, so they do not count as the names of this hour.
+    // The first names have no auctions, so they do not count as the names of this hour, and no instance keeps
+    // them.
+    assert!(!names(&cloud, first - MINUTE).await.to_string().contains("\"auctions\""));
     record_auctions(&cloud, first).await;
     build(&cloud, first).await;
     build(&cloud, first + 5 * MINUTE).await;
@@ -86,6 +89,7 @@ async fn names_of_both_markets_are_written_once_an_hour_and_stay_while_the_provi
 
 #[tokio::test]
 async fn names_are_served_for_a_day() {
+    let items = names_of(&["COAL".to_owned()].into(), &["HYPERION".to_owned()].into(), &BTreeMap::default());
     for is_cached in [false, true] {
         let cloud = start().await;
         simulator(&cloud).clear_faults();
@@ -97,14 +101,14 @@ async fn names_are_served_for_a_day() {
             assert_eq!(line["cause"], "no run of record-candles has written names for a day");
         };
         expect_none(START).await;
-        record_names(&cloud, START * 1_000, &[]).await;
+        record_names(&cloud, START * 1_000, &items).await;
         if is_cached {
             names(&cloud, START + DAY - MINUTE).await;
         }
-        assert_eq!(names(&cloud, START + DAY).await["count"], 0);
+        assert_eq!(names(&cloud, START + DAY).await["count"], 2);
         expect_none(START + DAY + 1).await;
         // Newer names are served at once, although an instance has the older ones in its cache.
-        record_names(&cloud, (START + DAY) * 1_000, &[]).await;
+        record_names(&cloud, (START + DAY) * 1_000, &items).await;
         assert_eq!(names(&cloud, START + DAY + 1).await["updated_at"], rfc3339(START + DAY));
     }
 }

@@ -113,7 +113,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     }
 
     /// Like [`Cache::get`], but forgets a value that `is_recent` refuses: newer data may have been stored since
-    /// it was fetched. The values that `fetch` returns are recent.
+    /// it was fetched.
     pub async fn get_recent<E: SourceError>(
         &self,
         key: K,

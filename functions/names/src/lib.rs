@@ -27,6 +27,8 @@ fn not_recorded() -> ApiError {
 #[derive(Debug)]
 struct Snapshot {
     updated_at: UnixSeconds,
+    /// Whether a later run replaces the names before an hour has passed, because they lack a market.
+    is_incomplete: bool,
     document: Arc<Document>,
 }
 
@@ -62,10 +64,14 @@ impl Handler for ItemNames {
             let recent = stored.filter(|names| is_recent(names.updated_at));
             let names = recent.ok_or_else(|| ResponseError::Nothing(not_recorded()))?;
             let document = Arc::new(Document::of(&names).map_err(Error::unwritable)?);
-            Ok::<_, ResponseError>(Arc::new(Snapshot { updated_at: names.updated_at, document }))
+            Ok::<_, ResponseError>(Arc::new(Snapshot {
+                updated_at: names.updated_at,
+                is_incomplete: !names.have_both_markets(),
+                document,
+            }))
         };
-        let lookup =
-            self.snapshot.get_recent((), invocation, |names| is_recent(names.updated_at), fetch).await?;
+        let may_serve = |kept: &Arc<Snapshot>| is_recent(kept.updated_at) && !kept.is_incomplete;
+        let lookup = self.snapshot.get_recent((), invocation, may_serve, fetch).await?;
         Ok(Response::of_lookup(&lookup, Arc::clone(&lookup.value.document)))
     }
 }
