@@ -271,7 +271,7 @@ impl Subscription {
         if !reached.is_empty() || latest.status == BillingStatus::CollectionPaused {
             return reached;
         }
-        // The events about earlier payments are missing. What was paid ends where the first failed period begins.
+        // The events about earlier payments are missing. The paid time ends where the first failed period begins.
         let mut periods = latest.periods.clone();
         if let Some(first) = self.failed.first() {
             for period in periods.values_mut() {

@@ -276,7 +276,7 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
     go(&window, "?item=NEWLY_LISTED").await;
     window.wait_for_text("Lowest price").await;
 
-    // While these prices fail, nobody knows whether there is such an item.
+    // While these prices fail, the page cannot know whether the item exists.
     let response = "path.startsWith('v1/auctions/averages') ? success({ count: 0, items: [], unknown: ['OTHER'] }) : \
         new Response('{}', { status: path.startsWith('v1/auctions/prices') ? 500 : 404 })";
     replace(&window, "v1/", response).await;
