@@ -58,7 +58,7 @@ impl Gateway {
 
     /// Creates the account's key of the tier and adds it to the plan, unless API Gateway has it already.
     /// Changes `account` accordingly, also if it names a key that no longer exists. Does nothing if the
-    /// operator does not offer the tier.
+    /// operator does not offer the tier. The account has no key of the tier that is being deleted.
     ///
     /// # Errors
     /// If API Gateway refuses a request or cannot be reached. A repetition completes the rest.
@@ -69,10 +69,6 @@ impl Gateway {
         now: UnixSeconds,
     ) -> Result<(), AwsError> {
         let Some(plan) = self.plan(tier) else { return Ok(()) };
-        if let Some(old) = account.gateway_keys.get(&tier).filter(|key| key.is_being_deleted) {
-            self.delete(old).await?;
-            account.gateway_keys.remove(&tier);
-        }
         let known = account.gateway_keys.get(&tier).filter(|key| key.plan == plan);
         if let Some(known) = known {
             match self.operations.create_usage_plan_key(plan, &known.id).await {

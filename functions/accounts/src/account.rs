@@ -61,8 +61,8 @@ pub(crate) async fn set(access: &Access, name: &AccountName, changes: Changes) -
     Ok(Response::of(&AccountView::at(now(), &account, &access.limits))?.about(name))
 }
 
-/// Completes the keys in API Gateway of all tiers of the account, and deletes those that an interrupted
-/// `prune_account` has marked. A suspended account needs none, so a suspension works while API Gateway fails.
+/// Deletes the keys in API Gateway that an interrupted `prune_account` has marked, and completes those of all
+/// tiers of the account. A suspended account needs none, so a suspension works while API Gateway fails.
 /// Refuses a tier that a person has newly set and that is not offered.
 pub(crate) async fn complete(
     access: &Access,
@@ -79,13 +79,13 @@ pub(crate) async fn complete(
     if account.status == AccountStatus::Suspended {
         return Ok(());
     }
-    for tier in account.tiers() {
-        access.gateway.complete(account, tier, now()).await?;
-    }
     for marked in account.gateway_keys.values().filter(|key| key.is_being_deleted) {
         access.gateway.delete(marked).await?;
     }
     account.gateway_keys.retain(|_, key| !key.is_being_deleted);
+    for tier in account.tiers() {
+        access.gateway.complete(account, tier, now()).await?;
+    }
     Ok(())
 }
 

@@ -56,10 +56,8 @@ impl Handler for AuctionsPrices {
             let RecordedMinute { slot, last_updated, prices, .. } = minute;
             Ok::<_, ResponseError>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
         };
-        let lookup = self
-            .snapshot
-            .get_recent((), invocation, |kept| is_recent(kept.recorded_at(), now), fetch)
-            .await?;
+        let lookup =
+            self.snapshot.get_recent((), invocation, |kept| is_recent(kept.recorded_at, now), fetch).await?;
         let document = lookup.value.document(ids.as_ref()).map_err(ApiError::internal)?;
         Ok(Response::of_lookup(&lookup, document))
     }

@@ -62,7 +62,7 @@ impl<'a> ItemPrices<'a> {
 /// One recorded minute.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    recorded_at: UnixSeconds,
+    pub(crate) recorded_at: UnixSeconds,
     last_updated: UnixMilliseconds,
     /// Sorted by id.
     prices: Prices,
@@ -85,10 +85,6 @@ impl Snapshot {
             LowestPrices { last_updated: last_updated.get(), count: items.len(), items, unknown: None };
         let all = Document::of(&data).map_err(tables::Error::unwritable)?;
         Ok(Self { recorded_at, last_updated, prices, lowest, all: Arc::new(all) })
-    }
-
-    pub(crate) const fn recorded_at(&self) -> UnixSeconds {
-        self.recorded_at
     }
 
     /// Returns the data of the response: all items, or only the items with these ids.
