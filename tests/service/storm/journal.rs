@@ -13,8 +13,9 @@ use super::source::Source;
 use crate::oracle::Quote;
 use crate::provider::{Data, ELECTION, FIRE_SALES, Facts};
 
-/// The products whose history the storm checks.
-pub(super) const OBSERVED: [&str; 4] = ["INK_SACK:3", "ENCHANTED_DIAMOND", "COAL", "WHEAT"];
+/// The products whose history the storm checks. In every simulated world, the last one has orders at all
+/// times; each of the others has none in one world of six.
+pub(super) const OBSERVED: [&str; 4] = ["INK_SACK:3", "ENCHANTED_DIAMOND", "COAL", "BOOSTER_COOKIE"];
 
 /// The longest time that the gateway waits for an invocation. The end of a fetch, and the storage in a stage
 /// cache, can be this much later than the request.
