@@ -12,7 +12,12 @@ use crate::support::{
     record_prices, request_with, simulator, start_with, with_parameters,
 };
 
-/// Starts a cloud with a stage cache and a stopped clock. Also returns the lines of its access log.
+/// 2026-11-22 13:00:00 UTC, at which no data that an example requests has expired: a request for expired data
+/// reads nothing, so it cannot fail.
+const NOW_MS: i64 = 1_795_352_400_000;
+
+/// Starts a cloud with a stage cache, and a clock that is stopped at [`NOW_MS`]. Also returns the lines of its
+/// access log.
 async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&lines);
@@ -21,8 +26,8 @@ async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
         ..with_parameters(one_instance_each(), &[("GatewayCache", "on")])
     };
     let cloud = start_with(options).await;
-    cloud.clock().stop_at(cloud.clock().now_ms());
-    record_prices(&cloud, cloud.clock().now_ms()).await;
+    cloud.clock().stop_at(NOW_MS);
+    record_prices(&cloud, NOW_MS).await;
     (cloud, lines)
 }
 
