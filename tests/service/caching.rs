@@ -285,6 +285,8 @@ async fn an_expired_404_is_not_served_while_the_provider_fails() {
 #[tokio::test]
 async fn an_auction_page_beyond_the_last_is_a_404_without_a_request_for_it() {
     let cloud = start_with(one_instance_each()).await;
+    // All pages are of one refresh, so that there are as many as page 0 counts.
+    cloud.clock().stop_at(START);
     let page = async |page: i64, after: i64| {
         get_at(&cloud, &format!("/v1/auctions?page={page}"), START + after).await
     };
@@ -306,6 +308,7 @@ async fn an_auction_page_beyond_the_last_is_a_404_without_a_request_for_it() {
 #[tokio::test]
 async fn an_auction_page_that_page_0_counts_takes_one_request_even_if_page_0_has_expired() {
     let cloud = start_with(one_instance_each()).await;
+    cloud.clock().stop_at(START);
     let page = async |page: u64, now: i64| get_at(&cloud, &format!("/v1/auctions?page={page}"), now).await;
     let pages = page(0, START).await.data()["totalPages"].as_u64().unwrap();
     // More pages than an instance caches.

@@ -100,7 +100,7 @@ fn invalid_prices_of_the_bazaar() {
         (minute("").replace("00Z", "00+25:00"), "opened_at: it must be a time of RFC 3339"),
         (line("1h", at + minutes(7), ""), "is not the start of an interval of 1h that has ended; "),
         (
-            line("1d", start(Timestamp::now(), 1_440), ""),
+            line("1d", start(Timestamp::now() + minutes(60), 1_440), ""),
             "is not the start of an interval of 1d that has ended; ",
         ),
     ];
