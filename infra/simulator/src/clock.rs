@@ -42,6 +42,11 @@ impl Clock {
         self.offset_ms.store(now_ms, Ordering::Relaxed);
     }
 
+    /// Stops this clock and its clones at the time that they show.
+    pub fn stop(&self) {
+        self.stop_at(self.now_ms());
+    }
+
     /// Sets this clock and its clones to a time in Unix milliseconds, from which they continue.
     pub fn set(&self, now_ms: i64) {
         self.stands_still.store(false, Ordering::Relaxed);

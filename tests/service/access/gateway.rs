@@ -26,7 +26,7 @@ const ROWS_CACHED_FOR: Duration = Duration::from_secs(5);
 /// Starts the service with or without the stage cache, and with a stopped clock.
 async fn start(gateway_cache: &str) -> Cloud {
     let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", gateway_cache)])).await;
-    cloud.clock().stop_at(cloud.clock().now_ms());
+    cloud.clock().stop();
     cloud
 }
 
@@ -93,7 +93,7 @@ async fn too_many_requests_are_rate_limited_for_one_account_only() {
         let limits =
             [("GatewayCache", gateway_cache), ("StarterRateLimit", "0.5"), ("StarterBurstLimit", "3")];
         let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
-        cloud.clock().stop_at(cloud.clock().now_ms());
+        cloud.clock().stop();
         let keys = cloud.keys().unwrap();
         for _ in 0..3 {
             assert!(get_with_key(&cloud, PATH, &keys.starter).await.data().is_object());

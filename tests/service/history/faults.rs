@@ -149,7 +149,7 @@ fn market() -> Market {
 /// Makes the provider serve data for every recorder. The clock stops, so that every run finds the same
 /// election.
 fn show_something(cloud: &Cloud) {
-    cloud.clock().stop_at(cloud.clock().now_ms());
+    cloud.clock().stop();
     market().show(cloud);
     let sales = json!([
         {"item_id": "A", "start": START * 1_000, "end": START * 1_000 + 1, "amount": 1, "price": 2},

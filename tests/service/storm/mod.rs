@@ -197,7 +197,7 @@ impl Storm {
         self.cloud.upstream.set(Weather::CALM);
         self.cloud.local.dynamodb().clear_faults();
         // From now on, recorders run only when the clock advances.
-        self.clock.stop_at(self.clock.now_ms());
+        self.clock.stop();
         // Hanging events, and functions that wait because of a 429, would take a minute to end.
         self.cloud.kill_all().await;
         let mut result = Ok(());

@@ -98,7 +98,7 @@ async fn an_unknown_account_is_an_error_that_names_the_command_to_create_it() {
 #[tokio::test]
 async fn the_requests_of_an_account_are_shown() {
     let access = Access::with_bots().await;
-    access.cloud.clock().stop_at(access.cloud.clock().now_ms());
+    access.cloud.clock().stop();
     let usage = access.succeed(&["account", "usage", "bots", "--json"]).await.json();
     assert_eq!((&usage["tier"], &usage["used"], &usage["days"]), (&json!("starter"), &json!(0), &json!([])));
     let (first, second) = (access.issue("first").await.0, access.issue("second").await.0);

@@ -82,7 +82,7 @@ async fn an_upgrade_by_a_payment_refuses_nobody() {
     let options = Options { gateway_key_delay: Duration::from_mins(2), ..one_instance_each() };
     let shop = Shop::with(options, &[]).await;
     let clock = shop.cloud.clock();
-    clock.stop_at(clock.now_ms());
+    clock.stop();
     put_starter(&shop.cloud, "zoe").await;
     let issued = issued(&shop.cloud, "zoe", "ci").await;
     let key = text(&issued["key"]);
